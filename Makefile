@@ -36,7 +36,7 @@ demo: build controlplane ## Show the main job on a real control plane (KEEP=1: s
 	@exec bin/demo $(if $(KEEP),-keep)
 
 # The tests on the real control plane come last and one package at a time, because they measure time.
-LIVE := test/demo test/e2e test/testcluster
+LIVE := test/demo test/e2e test/scale test/testcluster
 
 # The linter has go vet's checks; in go test they would be made again, for every package of Kubernetes that is used, too.
 # With -trimpath, another checkout on this machine reuses what was built and tested here, and the tests share what
@@ -207,6 +207,11 @@ bench: build controlplane $(if $(findstring 1.32,$(or $(WORK),1.32)),bin/control
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -document docs/reference/bench.md)
 ROUNDS ?= 3
 WORK ?=
+
+.PHONY: scale
+scale: build controlplane ## Measure a million pods on a server of its own, and write docs/scale.json and docs/reference/scale.md: 12 minutes (PODS=10000,...).
+	go build -trimpath -tags grpcnotrace -o bin/scale ./test/scale
+	bin/scale $(if $(PODS),-pods '$(PODS)')
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz test for FUZZTIME (1m).

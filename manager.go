@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -238,24 +240,56 @@ func (m *Manager) Scheduled() int {
 // each shard for its share of that time. It returns an error if the context ends first, or if the manager has not
 // synced yet.
 func (m *Manager) Views(ctx context.Context) ([]View, error) {
+	views, _, err := m.Earliest(ctx, math.MaxInt)
+	return views, err
+}
+
+// Earliest is as Views, but of more than most evictions, it returns only some: none of the others, whose number it
+// returns, has an earlier deadline. It takes memory for those that it returns only.
+func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int, err error) {
 	if !m.HasSynced() {
-		return nil, errors.New("pods and nodes have not been read yet")
+		return nil, 0, errors.New("pods and nodes have not been read yet")
 	}
-	all := make([]View, 0, m.Scheduled())
+	all = make([]View, 0, min(m.Scheduled(), most))
+	var known time.Time // all evictions before it are in the list; zero: all are
 	for i, s := range m.shards {
-		views, err := s.Views(ctx)
+		views, more, err := s.Earliest(ctx, most/len(m.shards)+1)
 		if err != nil {
-			return nil, fmt.Errorf("asking shard %d: %w", i, err)
+			return nil, 0, fmt.Errorf("asking shard %d: %w", i, err)
 		}
-		all = append(all, views...)
+		if more > 0 && len(views) > 0 {
+			last := slices.MaxFunc(views, byDeadline).Verdict.At
+			if known.IsZero() || last.Before(known) {
+				known = last
+			}
+		}
+		all, left = append(all, views...), left+more
 	}
-	self := m.self()
+	self, shown := m.self(), all[:0]
 	for i := range all {
 		v := &all[i]
+		if !known.IsZero() && v.Verdict.At.After(known) {
+			left++
+			continue
+		}
 		v.Own = !v.IsHeld() && v.DeletedBy == "" && ownBy(self, v.Pod) != dispatch.Other
+		shown = append(shown, *v)
 	}
-	return all, nil
+	return shown, left, nil
 }
+
+// OwnView returns the state of the eviction of this program's own pod; false if none is scheduled, or if the program
+// does not run in a pod.
+func (m *Manager) OwnView(ctx context.Context) (v View, scheduled bool) {
+	self := m.self()
+	if self == nil {
+		return v, false
+	}
+	v, scheduled, err := m.shardOf(self.Node).View(ctx, self.UID)
+	return v, scheduled && err == nil
+}
+
+func byDeadline(a, b View) int { return a.Verdict.At.Compare(b.Verdict.At) }
 
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }

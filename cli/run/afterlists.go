@@ -38,19 +38,11 @@ func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
 // warnOfOwnNode logs a warning if taints of the node of this process's pod are going to evict that pod. The scheduler
 // ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time comes back to it again and again.
-func warnOfOwnNode(
-	ctx context.Context, scheduled func(context.Context) ([]taintmanager.View, error), own types.UID,
-) {
-	views, err := scheduled(ctx)
-	if err != nil || own == "" {
-		return // the process ends, or runs in no pod
-	}
-	for i := range views {
-		if v := &views[i]; v.Pod.UID == own {
-			klog.FromContext(ctx).Info("The pod of this process is going to be evicted, because of a taint of its node; "+
-				"if the taint is to stay, tolerate it without tolerationSeconds, or keep this program off such nodes",
-				"pod", klog.KRef(v.Pod.Namespace, v.Pod.Name), "node", v.Pod.Node,
-				"deadline", taint.Stamp(v.Verdict.At), "because", v.Verdict.Because())
-		}
+func warnOfOwnNode(ctx context.Context, own func(context.Context) (v taintmanager.View, scheduled bool)) {
+	if v, scheduled := own(ctx); scheduled {
+		klog.FromContext(ctx).Info("The pod of this process is going to be evicted, because of a taint of its node; "+
+			"if the taint is to stay, tolerate it without tolerationSeconds, or keep this program off such nodes",
+			"pod", klog.KRef(v.Pod.Namespace, v.Pod.Name), "node", v.Pod.Node,
+			"deadline", taint.Stamp(v.Verdict.At), "because", v.Verdict.Because())
 	}
 }

@@ -31,12 +31,12 @@ import (
 // nothing is a manager of an empty cluster.
 type nothing struct{ underPolicies }
 
-func (nothing) Views(context.Context) ([]eviction.View, error) { return nil, nil }
-func (nothing) Tainted() []*taint.Node                         { return nil }
-func (nothing) HasSynced() bool                                { return true }
-func (nothing) Trouble() error                                 { return nil }
-func (nothing) JournalTrouble() error                          { return nil }
-func (nothing) BuiltinTrouble() error                          { return errors.New("the original runs, too") }
+func (nothing) Earliest(context.Context, int) ([]eviction.View, int, error) { return nil, 0, nil }
+func (nothing) Tainted() []*taint.Node                                      { return nil }
+func (nothing) HasSynced() bool                                             { return true }
+func (nothing) Trouble() error                                              { return nil }
+func (nothing) JournalTrouble() error                                       { return nil }
+func (nothing) BuiltinTrouble() error                                       { return errors.New("the original runs, too") }
 
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -159,7 +159,7 @@ func (p *process) run(ctx context.Context) error {
 	p.announce(ctx)
 	go afterLists(ctx, p.manager.HasSynced, func() {
 		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
-		warnOfOwnNode(ctx, p.manager.Views, ownPod())
+		warnOfOwnNode(ctx, p.manager.OwnView)
 		warnOfIdleBreakers(ctx, p.manager.IdleBreakers())
 	})
 	if p.reloader != nil {

@@ -76,7 +76,15 @@ func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r f
 
 // readPods adds the nodes, then the pods.
 func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, r *foresight.Reading) error {
-	if err := c.readNodes(ctx, s, "", to); err != nil {
+	only := ""
+	if s.Scheduled && len(s.Nodes) == 1 {
+		only = s.Nodes[0]
+	}
+	err := c.readNodes(ctx, s, only, to)
+	if err == nil && only != "" && !to.HasNodes() { // the error about it names nodes with similar names
+		err = c.readNodes(ctx, s, "", to)
+	}
+	if err != nil {
 		return err
 	}
 	if s.Scheduled && s.Devices {

@@ -37,6 +37,9 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
 	pending.Trips, pending.Notes, pending.Paused = tripsOf(&s.Manager), notesOf(&s.Manager), s.Manager.Paused
 	pending.Pace = (*foresight.Pace)(s.Manager.Pace)
+	if s.Manager.Part != "" {
+		pending.Incomplete = append(pending.Incomplete, s.Manager.Part)
+	}
 	named, released, spared := map[string]bool{}, map[string]bool{}, []foresight.SparedNode(nil)
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; selected(n.Name) {

@@ -104,12 +104,16 @@ func (po *pods) remove(p *v1.Pod) {
 
 // replace stores a list of all pods; the handler is called for differences only.
 func (po *pods) replace(list []*entry, _ string) {
-	listed := make(map[types.UID]bool, len(list))
+	isFirst, listed := len(po.byUID) == 0, map[types.UID]bool{}
 	for _, e := range list {
-		listed[e.UID] = true
+		if !isFirst { // memory peaks at the first list, after which there is nothing to drop
+			listed[e.UID] = true
+		}
 		po.update(e)
 	}
-	po.dropAllBut(listed)
+	if !isFirst {
+		po.dropAllBut(listed)
+	}
 	po.listed = true
 }
 

@@ -9,7 +9,6 @@ package event
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -208,7 +207,8 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 	for i, e := range q.queue {
 		held := busy && e.namespace != "" && now.Sub(e.at) < longestHold
 		if !held && q.namespaces[e.namespace].writing < maxInNamespace {
-			q.queue = slices.Delete(q.queue, i, i+1)
+			copy(q.queue[1:], q.queue[:i]) // only the events before it move: thousands may be after it
+			q.queue[0], q.queue = nil, q.queue[1:]
 			q.count(e.namespace, -1, 1)
 			return e, true
 		}

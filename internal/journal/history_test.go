@@ -2,12 +2,15 @@ package journal_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/skew"
@@ -319,31 +322,55 @@ func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
 	}
 }
 
-// Ten thousand nodes that are not ready fit, and of more the others are named.
-func TestTenThousandNodesFit(t *testing.T) {
-	fill := func(nodes int) (most int, leftOut []string) {
+// Of 100,000 nodes that are not ready, all records are read back; of more than fit, the others are named.
+func TestAHundredThousandNodesFit(t *testing.T) {
+	fill := func(nodes int) (most int, compressed bool, leftOut []string) {
 		partitions := make([]map[string]journal.Record, journal.Partitions)
+		random := rand.New(rand.NewPCG(1, 2))
 		for i := range nodes {
-			name := fmt.Sprintf("ip-10-%d-%d.eu-central-1.compute.internal", i/250, i%250)
-			s := journal.TaintState{Taint: tainted(unreachable + "@5")[0], From: "123456789", Start: second(float64(i))}
+			name := fmt.Sprintf("ip-10-%d-%d-%d.eu-central-1.compute.internal", random.IntN(250), i/250, i%250)
+			version := strconv.Itoa(123456789 + 5*i + random.IntN(5))
+			s := journal.TaintState{Taint: tainted(unreachable + "@5")[0], From: version, Start: second(float64(random.IntN(600)))}
 			number := journal.PartitionOf(name)
 			if partitions[number] == nil {
 				partitions[number] = map[string]journal.Record{}
 			}
-			partitions[number][name] = journal.Record{UID: "5e0c0000-0000-4000-8000-000000000000", Version: "123456789", Taints: [][]journal.TaintState{{s}}}
+			uid := fmt.Sprintf("%08x-%04x-4000-8000-%012x", random.Uint32(), random.Uint32N(1<<16), random.Uint64N(1<<48))
+			partitions[number][name] = journal.Record{UID: types.UID(uid), Version: version, Taints: [][]journal.TaintState{{s}}}
 		}
-		for _, records := range partitions {
+		for number, records := range partitions {
 			data, left := journal.Encode(journal.Partition{Records: records})
 			most, leftOut = max(most, journal.Size(data)), append(leftOut, left...)
+			compressed = compressed || data["_records"] != ""
+			p, problems, err := journal.Decode(number, data)
+			if err != nil || len(problems) > 0 || len(p.Records) != len(records)-len(left) {
+				t.Fatalf("%d of %d records are read; %v, %v", len(p.Records), len(records), problems, err)
+			}
+			for node, r := range p.Records {
+				if r.UID != records[node].UID || !r.Taints[0][0].Start.Equal(records[node].Taints[0][0].Start) {
+					t.Fatalf("%s: got %+v, want %+v", node, r, records[node])
+				}
+			}
 		}
-		return most, leftOut
+		return most, compressed, leftOut
 	}
-	most, leftOut := fill(10_000)
-	if len(leftOut) > 0 || most > 500_000 {
+	for nodes, isCompressed := range map[int]bool{10_000: false, 100_000: true} {
+		most, compressed, leftOut := fill(nodes)
+		if len(leftOut) > 0 || most > 900_000 || compressed != isCompressed {
+			t.Errorf("%d nodes: %d bytes, compressed: %t; %d are left out", nodes, most, compressed, len(leftOut))
+		}
+		t.Logf("%d nodes: the largest partition has %d bytes", nodes, most)
+	}
+	if most, _, leftOut := fill(250_000); most > 900_000 || len(leftOut) == 0 {
 		t.Errorf("%d bytes; %d nodes are left out", most, len(leftOut))
 	}
-	if most, leftOut = fill(40_000); most > 900_000 || len(leftOut) == 0 {
-		t.Errorf("%d bytes; %d nodes are left out", most, len(leftOut))
+}
+
+func TestACompressedEntryThatCantBeReadIsAProblem(t *testing.T) {
+	for name, bad := range map[string]string{"no base64": "!", "no gzip": "e30=", "nothing": ""} {
+		p, problems, err := journal.Decode(0, map[string]string{journal.Head: `{"version":1}`, "_records": bad})
+		if err != nil || len(problems) != 1 || len(p.Records) != 0 {
+			t.Errorf("%s: %v, %v, %v", name, p.Records, problems, err)
+		}
 	}
-	t.Log("the largest partition of 10,000 nodes:", most)
 }

@@ -110,21 +110,32 @@ func Size(data map[string]string) (bytes int) {
 }
 
 // Encode returns the stored form of a partition, and the names of the nodes that do not fit. The same content always
-// gives the same data.
+// gives the same data. Records that do not fit as they are, are compressed.
 func Encode(p Partition) (data map[string]string, leftOut []string) {
-	data = map[string]string{Head: Heartbeat{Written: p.Written.UTC(), LastWatch: p.LastWatch}.encode()}
-	room := partitionBudget - Size(data)
-	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
-		text, err := json.Marshal(p.Records[node]) // fails for years that JSON cannot represent
-		size := len(node) + len(text)
-		if err != nil || size > room {
+	head := map[string]string{Head: Heartbeat{Written: p.Written.UTC(), LastWatch: p.LastWatch}.encode()}
+	data = maps.Clone(head)
+	for node, record := range p.Records {
+		text, err := json.Marshal(record)
+		if err != nil { // JSON can't represent some years
 			leftOut = append(leftOut, node)
 			continue
 		}
-		room -= size
 		data[node] = string(text)
 	}
-	return data, leftOut
+	if Size(data) <= partitionBudget {
+		return data, leftOut
+	}
+	entries := Entries(data)
+	nodes := slices.Sorted(maps.Keys(entries))
+	for fits := len(nodes); ; fits = min(fits-1, fits*partitionBudget/Size(head)) {
+		for _, node := range nodes[fits:] {
+			delete(entries, node)
+		}
+		head[compressedKey] = compress(entries)
+		if Size(head) <= partitionBudget {
+			return head, append(leftOut, nodes[fits:]...)
+		}
+	}
 }
 
 // Decode parses the data of the partition with this number. It drops invalid entries; each problem describes one. It
@@ -139,8 +150,14 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 		return Partition{}, nil, err
 	}
 	p.Written, p.LastWatch = head.Written, head.LastWatch
-	for _, node := range slices.Sorted(maps.Keys(Entries(data))) {
-		record, err := decodeRecord(data[node])
+	entries := Entries(data)
+	if text, compressed := entries[compressedKey]; compressed {
+		if entries, err = decompress(text); err != nil {
+			return p, []error{fmt.Errorf("the entry %s is dropped: %w", compressedKey, err)}, nil
+		}
+	}
+	for _, node := range slices.Sorted(maps.Keys(entries)) {
+		record, err := decodeRecord(entries[node])
 		if PartitionOf(node) != partition {
 			err = fmt.Errorf("this node belongs on partition %d", PartitionOf(node))
 		}

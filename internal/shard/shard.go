@@ -76,6 +76,25 @@ func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
 }
 
+// Earliest returns a view of each eviction or, of more than most, of those with the earliest deadlines, and how many are
+// left out. It is called as Views is.
+func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error) {
+	views, err = ask(ctx, s, func() (views []eviction.View) {
+		views, left = s.core.Earliest(time.Now(), most)
+		return views
+	})
+	return views, left, err
+}
+
+// View returns the view of one pod's eviction; false if there is none. It is called as Views is.
+func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exists bool, err error) {
+	v, err = ask(ctx, s, func() (v eviction.View) {
+		v, exists = s.core.View(time.Now(), uid)
+		return v
+	})
+	return v, exists, err
+}
+
 // Pending counts the evictions by state, and is called as Views is.
 func (s *Shard) Pending(ctx context.Context) (Pending, error) {
 	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })

@@ -1,7 +1,10 @@
 package shard
 
 import (
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
@@ -11,30 +14,86 @@ import (
 // Views returns a view of each eviction, of each held pod, and of each pod that the DaemonSet controller deletes, in no
 // order. It takes time linear in their number, and is for display, not for decisions.
 func (c *Core) Views(now time.Time) []eviction.View {
+	views, _ := c.Earliest(now, len(c.entries))
+	return views
+}
+
+// Earliest is as Views, but if there are more than most evictions, it returns those with the earliest deadlines, and how
+// many are left out.
+func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left int) {
 	c.judge = c.options.Judge()
-	views := make([]eviction.View, 0, len(c.entries))
-	for uid, e := range c.entries {
-		pod, node := c.options.Reader.Pod(uid)
-		switch {
-		case pod == nil:
-		case e.state != held:
-			views = append(views, c.deletedByOthers(e, c.view(now, e, pod, node), node))
-		default:
-			if by := c.judgeOf(uid).Decide(pod, node).Held; by.By != 0 {
-				views = append(views, c.deletedByOthers(e, eviction.View{
-					Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
-				}, node))
-			}
+	entries := c.earliest(most)
+	views, left = make([]eviction.View, 0, len(entries)), len(c.entries)-len(entries)
+	for _, e := range entries {
+		if v, exists := c.viewOf(now, e); exists {
+			views = append(views, v)
 		}
 	}
 	for uid := range c.daemons {
+		if left > 0 {
+			break
+		}
 		if pod, node := c.options.Reader.Pod(uid); pod != nil {
 			if v := c.deletedByOthers(&entry{}, eviction.View{Pod: pod}, node); v.DeletedBy != "" {
 				views = append(views, v)
 			}
 		}
 	}
-	return views
+	return views, left
+}
+
+// View returns the view of one pod's eviction, or of its hold; false if there is none.
+func (c *Core) View(now time.Time, uid types.UID) (v eviction.View, exists bool) {
+	c.judge = c.options.Judge()
+	if e := c.entries[uid]; e != nil {
+		return c.viewOf(now, e)
+	}
+	return v, false
+}
+
+func (c *Core) viewOf(now time.Time, e *entry) (v eviction.View, exists bool) {
+	pod, node := c.options.Reader.Pod(e.uid)
+	if pod == nil {
+		return v, false
+	}
+	if e.state != held {
+		return c.deletedByOthers(e, c.view(now, e, pod, node), node), true
+	}
+	by := c.judgeOf(e.uid).Decide(pod, node).Held
+	return c.deletedByOthers(e, eviction.View{
+		Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
+	}, node), by.By != 0
+}
+
+// earliest returns the entries with the earliest deadlines, at most so many, in no order.
+func (c *Core) earliest(most int) (list []*entry) {
+	var bound time.Time // as many as are wanted are before it; zero: not so many are known yet
+	for _, e := range c.entries {
+		if !bound.IsZero() && !e.deadline().Before(bound) {
+			continue
+		}
+		if list = append(list, e); len(list) >= 2*most {
+			list = sortedByDeadline(list)[:most]
+			bound = list[most-1].deadline()
+		}
+	}
+	if len(list) > most {
+		list = sortedByDeadline(list)[:most]
+	}
+	return list
+}
+
+func sortedByDeadline(list []*entry) []*entry {
+	slices.SortFunc(list, func(a, b *entry) int { return a.deadline().Compare(b.deadline()) })
+	return list
+}
+
+// deadline returns the deadline, or that without the hold.
+func (e *entry) deadline() time.Time {
+	if e.state == held {
+		return e.heldBy.Verdict.At
+	}
+	return e.plan.verdict.At
 }
 
 // view returns the view of an eviction.

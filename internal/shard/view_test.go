@@ -1,8 +1,11 @@
 package shard_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
@@ -63,5 +66,25 @@ func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
 	p.wantStart(110, "a")
 	if v := p.core.Views(at(110))[0]; v.State != eviction.InFlight || v.Method != policy.Delete || v.Attempts != 2 {
 		t.Errorf("during the deletion: got %+v", v)
+	}
+}
+
+func TestOfManyEvictionsTheEarliestAreShown(t *testing.T) {
+	p := newTaintedPlay(t, 4)
+	for i := range 500 {
+		p.add(types.UID(fmt.Sprint("p", i)), bears("gpu", int64(5+i*7919%500)))
+	}
+	p.nodeChanged(0)
+	all := len(p.core.Views(at(1)))
+	for _, most := range []int{1, 2, 100, 249, 250, 251, 501, 502, 1000} {
+		views, left := p.core.Earliest(at(1), most)
+		if len(views) != min(most, all) || left != all-len(views) {
+			t.Errorf("at most %d: got %d, left %d of %d", most, len(views), left, all)
+		}
+		for _, v := range views {
+			if v.Verdict.At.After(at(float64(3 + most))) { // one is due in each second from the fourth on
+				t.Errorf("at most %d: one is due at %v", most, v.Verdict.At)
+			}
+		}
 	}
 }

@@ -90,7 +90,8 @@ func totalsOf(views []*eviction.View, past Past) Totals {
 	}
 }
 
-// nodesOf counts the pending evictions on each node: an eviction in the state done is not pending.
+// nodesOf counts the pending evictions on each node: an eviction in the state done is not pending. Of too many nodes, it
+// returns only some that have pending evictions.
 func nodesOf(nodes []*taint.Node, views []*eviction.View) []Node {
 	pending := make(map[string]int, len(nodes))
 	for _, v := range views {
@@ -98,8 +99,11 @@ func nodesOf(nodes []*taint.Node, views []*eviction.View) []Node {
 			pending[v.Verdict.Node]++
 		}
 	}
-	list := make([]Node, 0, len(nodes))
+	list := make([]Node, 0, min(len(nodes), maxShown))
 	for _, n := range nodes {
+		if len(nodes) > maxShown && (pending[n.Name] == 0 || len(list) == maxShown) {
+			continue
+		}
 		list = append(list, Node{Name: n.Name, UID: string(n.UID), Taints: taintsOf(n), Evictions: pending[n.Name]})
 	}
 	slices.SortFunc(list, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -202,5 +203,24 @@ func TestABlockedEvictionNamesItsBudget(t *testing.T) {
 		if got := shownAs(t, v).Budget; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.message, got, c.want)
 		}
+	}
+}
+
+func TestOfManyEvictionsThePageShowsAPart(t *testing.T) {
+	const n = 10_010
+	w := &world{}
+	for i := range n {
+		name := fmt.Sprint("node-", i)
+		w.views = append(w.views, view(fmt.Sprint("pod-", i), name, float64(i)))
+		w.nodes = append(w.nodes, node(name, 0))
+	}
+	s := snapshotOf(t, w)
+	const want = "The 10000 evictions with the earliest deadlines of 10010 are shown, and 10000 tainted nodes of 10010"
+	if len(s.Evictions) != 10_000 || len(s.Nodes) != 10_000 || s.Totals.Scheduled != n || s.Manager.Part != want {
+		t.Errorf("got %d evictions and %d nodes of %d: %s", len(s.Evictions), len(s.Nodes), s.Totals.Scheduled, s.Manager.Part)
+	}
+	var list status.EvictionList
+	if get(t, w.server(), "/api/v1/evictions?node=node-10009", &list); list.Total != 0 || list.Part != want {
+		t.Errorf("got %d: %s", list.Total, list.Part)
 	}
 }

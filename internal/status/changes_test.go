@@ -277,9 +277,9 @@ type slow struct {
 	takes time.Duration
 }
 
-func (s *slow) Views(ctx context.Context) ([]eviction.View, error) {
+func (s *slow) Earliest(ctx context.Context, most int) ([]eviction.View, int, error) {
 	time.Sleep(s.takes)
-	return s.world.Views(ctx)
+	return s.world.Earliest(ctx, most)
 }
 
 // TestWhatAViewerHasIsWhatASnapshotSays plays random worlds: viewers that apply every change must have what a snapshot

@@ -22,11 +22,11 @@ type broken struct {
 	from time.Time
 }
 
-func (b *broken) Views(ctx context.Context) ([]eviction.View, error) {
+func (b *broken) Earliest(ctx context.Context, most int) ([]eviction.View, int, error) {
 	if !time.Now().Before(b.from) {
 		panic("a view of nothing")
 	}
-	return b.world.Views(ctx)
+	return b.world.Earliest(ctx, most)
 }
 
 func TestAPanicWhileLookingEndsThePageAndNothingElse(t *testing.T) {

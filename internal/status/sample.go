@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -35,6 +36,16 @@ func newSample(at time.Time, m Manager, views []eviction.View, nodes []*taint.No
 	}
 	s.ordered = sync.OnceValue(func() []*eviction.View { return sorted(s.views) })
 	return s
+}
+
+// showPart says how many evictions and nodes are left out. These evictions count as scheduled, as those with later
+// deadlines are.
+func (s *sample) showPart(evictions, nodes int) {
+	if left := nodes - len(s.nodes); evictions > 0 || left > 0 {
+		s.head.Totals.Scheduled += evictions
+		s.head.Manager.Part = fmt.Sprintf("The %d evictions with the earliest deadlines of %d are shown, and %d tainted nodes of %d",
+			len(s.views), len(s.views)+evictions, len(s.nodes), nodes)
+	}
 }
 
 func sorted(views []*eviction.View) []*eviction.View {

@@ -24,13 +24,15 @@ const (
 	share         = 50               // samples and differences may take a fiftieth of the time
 	linger        = 30 * time.Second // for which a sample is kept without a request
 	maxRevisions  = 120              // of which the changes are kept
+	maxShown      = 10_000           // evictions, and nodes
 )
 
 // Source has the evictions and the nodes. It is called by one goroutine at a time. A Manager of the root package is
 // a source.
 type Source interface {
-	// Views returns a view of each eviction, in any order.
-	Views(ctx context.Context) ([]eviction.View, error)
+	// Earliest returns a view of each eviction, in any order. If there are more than most, it may return only some:
+	// none of the others, whose number it returns, has an earlier deadline.
+	Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error)
 
 	// Tainted returns the nodes that carry NoExecute taints, in any order.
 	Tainted() []*taint.Node
@@ -179,16 +181,19 @@ func (s *sampler) sample(ctx context.Context) (*sample, error) {
 	manager := s.options.Manager()
 	var views []eviction.View
 	var nodes []*taint.Node
+	var left int
 	if manager.Synced {
 		var err error
-		if views, err = s.options.Source.Views(ctx); err != nil {
+		if views, left, err = s.options.Source.Earliest(ctx, maxShown); err != nil {
 			return nil, fmt.Errorf("asking for the evictions: %w", err)
 		}
 		nodes = s.options.Source.Tainted()
 	}
 	now := time.Now()
-	if s.options.Pace != nil {
+	if s.options.Pace != nil && left == 0 {
 		manager.Pace = s.options.Pace(now, views, nodes)
 	}
-	return newSample(now, manager, views, nodes, s.options.History.Past(now)), nil
+	next := newSample(now, manager, views, nodes, s.options.History.Past(now))
+	next.showPart(left, len(nodes))
+	return next, nil
 }

@@ -164,7 +164,7 @@ func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 		away(w, err)
 		return
 	}
-	all := NodeList{TypeMeta{APIVersion, KindNodeList}, last.head.At, []Node{}}
+	all := NodeList{TypeMeta{APIVersion, KindNodeList}, last.head.At, last.head.Manager.Part, []Node{}}
 	s.answerInPieces(w, all, listOf("items", last.nodes))
 }
 

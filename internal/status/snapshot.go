@@ -120,6 +120,9 @@ type Manager struct {
 	// Policies are the names of the policies, in their order.
 	Policies []string `json:"policies,omitempty"`
 
+	// Part says that not all evictions and nodes are shown, in a sentence; omitted if all are. Totals count all.
+	Part string `json:"part,omitempty"`
+
 	// Warning is what an operator should look at while evictions continue, in a sentence.
 	Warning string `json:"warning,omitempty"`
 }
@@ -304,6 +307,9 @@ type EvictionList struct {
 	TypeMeta
 	At time.Time `json:"at"`
 
+	// Part is that of the manager in a snapshot: only evictions that it shows are listed and counted.
+	Part string `json:"part,omitempty"`
+
 	// Total is the number of evictions that match the query. The items are the first of them, at most limit.
 	Total int        `json:"total"`
 	Items []Eviction `json:"items"`
@@ -313,6 +319,7 @@ type EvictionList struct {
 type NodeList struct {
 	TypeMeta
 	At    time.Time `json:"at"`
+	Part  string    `json:"part,omitempty"` // as in EvictionList
 	Items []Node    `json:"items"`
 }
 

@@ -100,14 +100,15 @@ func (w *world) set(do func(w *world)) {
 	do(w)
 }
 
-func (w *world) Views(context.Context) ([]eviction.View, error) {
+func (w *world) Earliest(_ context.Context, most int) (views []eviction.View, left int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
 	if w.away {
-		return nil, errors.New("the shards do not answer")
+		return nil, 0, errors.New("the shards do not answer")
 	}
-	return append([]eviction.View(nil), w.views...), nil
+	shown := min(most, len(w.views))
+	return append([]eviction.View(nil), w.views[:shown]...), len(w.views) - shown, nil
 }
 
 func (w *world) Tainted() []*taint.Node { w.mu.Lock(); defer w.mu.Unlock(); return w.nodes }

@@ -26,17 +26,17 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"-rounds=0"}, "-rounds=0: there must be one round at least; leave it out for 3"},
-		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,webhook,instant,idle,evict,memory,status,start,scale,memory-1.32,start-1.32`},
+		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,webhook,instant,idle,evict,memory,status,start,memory-1.32,start-1.32`},
 	} {
 		if _, err := parse(test.args); err == nil || err.Error() != test.want {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
 		}
 	}
-	o, err := parse([]string{"-work=idle,scale"})
+	o, err := parse([]string{"-work=idle,start"})
 	if err != nil || o.rounds != 3 || len(o.works) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if o, err := parse(nil); err != nil || len(o.works) != 12 {
+	if o, err := parse(nil); err != nil || len(o.works) != 11 {
 		t.Errorf("got %+v, %v", o, err)
 	}
 }

@@ -370,29 +370,3 @@ func start(ctx context.Context, w *world, s subject) (outcome, error) {
 	}
 	return outcome{starting: after.Seconds()}, stop(r)
 }
-
-// scale measures a burst of 30,000 pods, and one of 3000 before and after it, as machines drift: the cost of a pod must
-// stay the same.
-func scale(ctx context.Context, w *world, s subject) (outcome, error) {
-	if err := w.atLeast(ctx, w.evicted+15*burstNodes); err != nil {
-		return nil, err
-	}
-	var bursts []outcome
-	for _, times := range []int{1, 10, 1} {
-		begin := w.evicted
-		w.evicted += times * burstNodes
-		part := *w.shared
-		part.nodes, part.pods = part.nodes[begin:w.evicted], part.pods[begin*podsEach:w.evicted*podsEach]
-		o, err := part.burst(ctx, s)
-		if err != nil {
-			return nil, err
-		}
-		w.say("%d pods: %v", len(part.pods), o)
-		bursts = append(bursts, o)
-	}
-	large, before, after := bursts[1], bursts[0], bursts[2]
-	return outcome{
-		rate: large[rate], peak: large[peak], rateRatio: large[rate] / ((before[rate] + after[rate]) / 2),
-		cpuRatio: large[cpuEach] / ((before[cpuEach] + after[cpuEach]) / 2),
-	}, nil
-}

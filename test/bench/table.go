@@ -41,8 +41,6 @@ var (
 	memory      = figure{"resident memory", "MB"}
 	peak        = figure{"peak memory", "MB"}
 	starting    = figure{"process start to first deletion", "s"}
-	rateRatio   = figure{"rate, in the smaller burst's", "times"}
-	cpuRatio    = figure{"processor time for each pod, in the smaller burst's", "times"}
 )
 
 // outcome has the figures of one subject in one round.

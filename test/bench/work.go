@@ -39,7 +39,7 @@ type stage struct {
 func stages() []stage {
 	return []stage{
 		{works: evictions()},
-		{works: []work{memoryWork(), statusWork(), startWork(target{builtin, most, 0.55}), scaleWork()}},
+		{works: []work{memoryWork(), statusWork(), startWork(target{builtin, most, 0.55})}},
 		{kubernetes: "1.32", works: []work{older(memoryWork()), older(startWork(target{builtin, reported, 0}))}},
 	}
 }
@@ -130,19 +130,6 @@ func startWork(wants target) work {
 		name: "start", title: "start with 30,000 pods, of which one is due", starts: 3,
 		subjects: []string{ours, builtin}, measure: start,
 		rows: []wanted{{starting, []target{wants}}},
-	}
-}
-
-func scaleWork() work {
-	return work{
-		name: "scale", title: "a burst of 30,000 pods, out of 45,000, beside bursts of 3000",
-		subjects: []string{ours}, once: []string{ours}, measure: scale,
-		rows: []wanted{
-			{rate, []target{{"", reported, 0}}},
-			{peak, []target{{"", reported, 0}}},
-			{rateRatio, []target{{"", least, 0.8}}},
-			{cpuRatio, []target{{"", most, 1.25}}},
-		},
 	}
 }
 

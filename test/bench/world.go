@@ -24,8 +24,7 @@ type world struct {
 	against   string // another build, which replaces the built-in controller in comparisons; may be empty
 	workloads int    // the number of workloads so far, for their names
 
-	shared  *workload // the population of 30,000 pods that several works share
-	evicted int       // the number of nodes of the shared population that bursts have emptied
+	shared *workload // the population of 30,000 pods that several works share
 }
 
 // newWorld starts a control plane without other controllers than the measured subject. Nodes get only the benchmark's

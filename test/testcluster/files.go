@@ -71,13 +71,18 @@ func repositoryRoot() (string, error) {
 	}
 }
 
-// writeFiles writes all files that the components read.
-func (c *Cluster) writeFiles(o Options) error {
+// makeFolders makes the cluster's folders.
+func (c *Cluster) makeFolders() error {
 	for _, dir := range []string{c.path("etcd"), c.path("logs"), c.path("pki")} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("filling the cluster's folder: %w", err)
 		}
 	}
+	return nil
+}
+
+// writeFiles writes all files that the components read.
+func (c *Cluster) writeFiles(o Options) error {
 	if err := c.writePKI(); err != nil {
 		return err
 	}

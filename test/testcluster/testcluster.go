@@ -101,7 +101,18 @@ func prepare(o Options) (c *Cluster, err error) {
 	if c.dir, err = os.MkdirTemp("", "testcluster-"); err != nil {
 		return nil, fmt.Errorf("a folder for the cluster: %w", err)
 	}
-	return c, nil
+	return c, c.makeFolders()
+}
+
+// Outside returns a cluster without components. Its API server is another program's, to which this kubeconfig gives
+// access as cluster-admin; [Cluster.Launch] and [Cluster.LaunchOriginal] start clients of it.
+func Outside(kubeconfig string) (*Cluster, error) {
+	c, err := prepare(Options{})
+	if err != nil {
+		return nil, err
+	}
+	c.kubeconfigs = map[string]string{adminUser: kubeconfig}
+	return c, c.writePKI()
 }
 
 // boot starts all components of a new cluster.

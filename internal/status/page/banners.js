@@ -25,6 +25,7 @@ export function banners(m, now) {
   if (m.paused) list.push(['Paused: no eviction starts until the configuration has paused: false.', 'bad']);
   for (const t of m.trips ?? []) list.push([`Breaker ${t.breaker} is tripped${t.group ? ` for ${groupWords(t.group)}` : ''} since ${stamp(Date.parse(t.since), now)}: too many nodes are affected. It holds the evictions that it covers; all others continue.`, 'bad']);
   for (const why of m.idle ?? []) list.push([`Note: ${why}.`, '']);
+  if (m.part) list.push([`${m.part}.`, '']);
   if (m.warning) list.push([`Warning: ${zoned(m.warning, now)}.`, 'bad']);
   if (m.role !== 'leading') list.push([m.leader ? `This replica is on standby; ${podOf(m.leader)} leads. Only the page of the leader shows evicted pods, and blocked, refused or delayed evictions.` : 'This replica is on standby and knows no leader: no pod is evicted until a replica leads.', m.leader ? '' : 'bad']);
   if (m.dryRun) list.push(['Dry run: no pod is evicted. This page shows what would be evicted.', '']);

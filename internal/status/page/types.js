@@ -32,7 +32,7 @@
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */
 /** @typedef {{start: string, evicted: number, meanLateSeconds: number, maxLateSeconds: number}} Minute */
-/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string, warning?: string, paused?: boolean, idle?: string[], trips?: {breaker: string, group?: string, since: string, reset?: string}[], policies?: string[]}} Manager */
+/** @typedef {{version?: string, identity?: string, role: string, leader?: string, dryRun?: boolean, cluster?: string, evictionMethod?: string, maxEvictionsPerSecond?: number, synced: boolean, trouble?: string, warning?: string, part?: string, paused?: boolean, idle?: string[], trips?: {breaker: string, group?: string, since: string, reset?: string}[], policies?: string[]}} Manager */
 /** @typedef {Record<string, number>} Totals */
 
 /**

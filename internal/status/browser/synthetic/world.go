@@ -213,11 +213,12 @@ func (w *world) step(context.Context) {
 	}
 }
 
-// Views returns the state of each eviction.
-func (w *world) Views(context.Context) ([]eviction.View, error) {
+// Earliest returns the state of each eviction, at most so many.
+func (w *world) Earliest(_ context.Context, most int) (views []eviction.View, left int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.views), nil
+	shown := min(most, len(w.views))
+	return slices.Clone(w.views[:shown]), len(w.views) - shown, nil
 }
 
 // Tainted returns all nodes.

@@ -1,0 +1,450 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
+)
+
+const (
+	share     = 10 // one node in so many is due at the instant, and one in so many gets a long taint
+	settling  = 10 * time.Second
+	quietSpan = 5 * time.Second
+	updating  = 10 * time.Second
+	updates   = 10000 // a second
+	loneEvery = 200 * time.Millisecond
+	poll      = 10 * time.Millisecond
+	patience  = 5 * time.Minute
+	quietFor  = 5 * time.Second // after the last write of the journal
+
+	commandLimit = 30 * time.Second // a command that takes longer is killed
+)
+
+// trial is one subject beside one server.
+type trial struct {
+	*server
+	cluster    *testcluster.Cluster
+	kubeconfig string
+	manager    *testcluster.Manager // nil for the built-in controller
+	subject    *testcluster.Component
+	profiles   string // the folder for profiles; empty means none
+	out        outcome
+}
+
+// newTrial starts a server whose last node has one lone pod to evict.
+func newTrial(pods int, latency time.Duration, profiles string) (*trial, error) {
+	t := &trial{server: newServer(pods, latency), profiles: profiles, out: outcome{}}
+	config, err := os.CreateTemp("", "scale-kubeconfig-")
+	if err != nil {
+		return nil, fmt.Errorf("a kubeconfig: %w", err)
+	}
+	t.kubeconfig = config.Name()
+	if err := clientcmd.WriteToFile(t.access(), t.kubeconfig); err != nil {
+		return nil, fmt.Errorf("a kubeconfig: %w", err)
+	}
+	if t.cluster, err = testcluster.Outside(t.kubeconfig); err != nil {
+		return nil, err
+	}
+	t.taint(t.last(), t.last()+1, loneKey)
+	return t, nil
+}
+
+// part is the number of nodes that are tainted together, and last the last node.
+func (t *trial) part() int { return len(t.nodes.items) / share }
+func (t *trial) last() int { return len(t.nodes.items) - 1 }
+
+// run measures the subject.
+func (t *trial) run(ctx context.Context, builtin bool) (outcome, error) {
+	steps := []func(context.Context) error{t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page,
+		t.pending, t.takeover}
+	if builtin {
+		steps = []func(context.Context) error{t.startBuiltin, t.idle, t.statusUpdates, t.burst}
+	}
+	all := outcome{}
+	for _, step := range steps {
+		t.out = outcome{}
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(os.Stderr, time.Now().Format(time.TimeOnly), t.out)
+		maps.Copy(all, t.out)
+	}
+	return all, nil
+}
+
+func (t *trial) close() error {
+	if t.subject != nil {
+		t.subject.Kill()
+	}
+	t.CloseClientConnections()
+	t.Close()
+	_ = os.Remove(t.kubeconfig)
+	return t.cluster.Stop()
+}
+
+// until polls until the condition holds.
+func until(ctx context.Context, what string, holds func() bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s: not within %v", what, patience))
+	defer cancel()
+	for !holds() {
+		if load.Pause(ctx, poll) != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// launch starts taint-manager.
+func (t *trial) launch(ctx context.Context) (err error) {
+	if t.manager, err = t.cluster.Launch(ctx, "", t.kubeconfig, "--profiling"); err == nil {
+		t.subject = t.manager.Component
+	}
+	return err
+}
+
+func (t *trial) start(ctx context.Context) error {
+	if err := t.launch(ctx); err != nil {
+		return err
+	}
+	t.profile(ctx, "start", "profile?seconds=10")
+	return t.firstDeletion(ctx)
+}
+
+func (t *trial) startBuiltin(ctx context.Context) (err error) {
+	t.subject, err = t.cluster.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
+	if err != nil {
+		return err
+	}
+	return t.firstDeletion(ctx)
+}
+
+func (t *trial) firstDeletion(ctx context.Context) error {
+	err := until(ctx, "the first deletion", func() bool { return len(t.deletionsSince(0)) > 0 })
+	if err != nil {
+		log, _ := t.subject.Log()
+		return fmt.Errorf("%w; the end of its log:\n%s", err, log[max(0, len(log)-3000):])
+	}
+	t.out["start"] = t.deletionsSince(0)[0].at.Sub(t.subject.Started()).Seconds()
+	return nil
+}
+
+// idle measures the memory after the start.
+func (t *trial) idle(ctx context.Context) (err error) {
+	if err = load.Pause(ctx, settling); err != nil {
+		return err
+	}
+	t.profile(ctx, "idle", "heap")
+	t.out["startCPU"], err = load.ProcessorTime(t.subject.Pid())
+	if err == nil {
+		t.out["memory"], t.out["peak"], err = load.Memory(t.subject.Pid())
+	}
+	return err
+}
+
+// cores returns how many cores the subject uses during this time, while do is called every 10 ms.
+func (t *trial) cores(ctx context.Context, span time.Duration, do func(tick int)) (float64, error) {
+	before, err := load.ProcessorTime(t.subject.Pid())
+	if err != nil {
+		return 0, err
+	}
+	ticks := time.NewTicker(poll)
+	defer ticks.Stop()
+	began := time.Now()
+	for tick := 0; time.Since(began) < span; tick++ {
+		select {
+		case <-ticks.C:
+			do(tick)
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	after, err := load.ProcessorTime(t.subject.Pid())
+	return (after - before) / time.Since(began).Seconds(), err
+}
+
+func (t *trial) statusUpdates(ctx context.Context) error {
+	idle, err := t.cores(ctx, quietSpan, func(int) {})
+	if err != nil {
+		return err
+	}
+	t.profile(ctx, "updates", "profile?seconds=8")
+	sent, began := 0, time.Now()
+	busy, err := t.cores(ctx, updating, func(int) {
+		for ; sent < int(time.Since(began).Seconds()*updates); sent++ { // pods all over the cluster, in no order
+			number := (sent*7919 + 1) % len(t.pods.items)
+			t.pods.set(number, t.form(number, running))
+		}
+	})
+	t.out["updateCores"] = busy - idle
+	return err
+}
+
+// get reads a path of the manager's own server or page.
+func (t *trial) get(ctx context.Context, url string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("asking the manager: %w", err)
+	}
+	client := http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+	}}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("asking the manager: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	return io.ReadAll(response.Body)
+}
+
+// scheduled waits until so many evictions are scheduled, and returns when that was.
+func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
+	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
+		began := time.Now()
+		metrics, err := t.get(ctx, "https://"+t.manager.Address()+"/metrics")
+		at = time.Now()
+		_ = load.Pause(ctx, 5*at.Sub(began)) // a scrape takes time linear in what is scheduled
+		return err == nil && int(load.Sum(string(metrics), "taint_manager_pending_evictions", `"scheduled"`)) >= least
+	})
+}
+
+// longTaints taints nodes whose pods tolerate that.
+func (t *trial) longTaints(ctx context.Context) error {
+	began := time.Now()
+	t.taint(t.part(), 2*t.part(), longKey)
+	at, err := t.scheduled(ctx, t.part()*podsEach)
+	t.out["judged"] = at.Sub(began).Seconds()
+	return err
+}
+
+// burst measures the evictions of pods that are due together, and of lone pods on other nodes meanwhile.
+func (t *trial) burst(ctx context.Context) error {
+	pods, before, asked := t.part()*podsEach, len(t.deletionsSince(0)), t.requests()
+	used, err := load.ProcessorTime(t.subject.Pid())
+	if err != nil {
+		return err
+	}
+	due := time.Now().Add(tolerates * time.Second)
+	t.taint(0, t.part(), shortKey)
+	if err := load.Pause(ctx, time.Until(due)); err != nil {
+		return err
+	}
+	t.profile(ctx, "burst", "profile?seconds=5")
+	lone, next := map[int]time.Time{}, 5*t.part()
+	deleted := func() int {
+		n := len(t.deletionsSince(before))
+		if n < pods && time.Since(due) > time.Duration(len(lone))*loneEvery && next < t.last() {
+			lone[next*podsEach] = time.Now()
+			t.taint(next, next+1, loneKey)
+			next++
+		}
+		return n
+	}
+	if err := until(ctx, "the burst", func() bool { return deleted() >= pods+len(lone) }); err != nil {
+		return err
+	}
+	t.out["burstMemory"], _, err = load.Memory(t.subject.Pid())
+	after, err2 := load.ProcessorTime(t.subject.Pid())
+	t.summarize(t.deletionsSince(before), due, lone)
+	t.out["evictionCPU"] = 1e6 * (after - used) / float64(pods+len(lone))
+	t.out["requestsEach"] = float64(t.requests()-asked) / float64(pods+len(lone))
+	return cmp.Or(err, err2)
+}
+
+// summarize computes the figures of the deletions: those of lone pods, which were tainted at these times, and those of
+// the pods that were due together.
+func (t *trial) summarize(deletions []deletion, due time.Time, lone map[int]time.Time) {
+	var late, waits []float64
+	for _, d := range deletions {
+		if tainted, is := lone[d.pod]; is {
+			waits = append(waits, d.at.Sub(tainted).Seconds())
+		} else {
+			late = append(late, d.at.Sub(due).Seconds())
+		}
+	}
+	slices.Sort(late)
+	slices.Sort(waits)
+	tooEarly, _ := slices.BinarySearch(late, 0)
+	t.out["first"], t.out["early"], t.out["loneMedian"] = 1e3*late[0], float64(tooEarly), waits[len(waits)/2]
+	t.out["rate"] = float64(len(late)) / late[len(late)-1]
+}
+
+// everything taints all nodes that are left, and measures until all their pods are scheduled.
+func (t *trial) everything(ctx context.Context) (err error) {
+	t.profile(ctx, "everything", "profile?seconds=10")
+	began := time.Now()
+	t.taint(0, t.last()+1, longKey)
+	left := len(t.pods.items) - len(t.deletionsSince(0))
+	at, err := t.scheduled(ctx, left)
+	t.out["allJudged"] = at.Sub(began).Seconds()
+	if err == nil {
+		err = until(ctx, "the journal", func() bool { return time.Since(t.written()) > quietFor })
+	}
+	t.out["journaled"], t.out["journalSize"] = t.written().Sub(began).Seconds(), float64(t.largest.Load())/1e3
+	if err == nil {
+		t.out["allMemory"], t.out["allPeak"], err = load.Memory(t.subject.Pid())
+	}
+	t.profile(ctx, "heap", "heap")
+	return err
+}
+
+// page measures what it costs to look at the page while all evictions are scheduled.
+func (t *trial) page(ctx context.Context) error {
+	idle, err := t.cores(ctx, settling, func(int) {})
+	if err != nil {
+		return err
+	}
+	before, _, err := load.Memory(t.subject.Pid())
+	if err != nil {
+		return err
+	}
+	var snapshot struct{ Tag string }
+	ask := func(tick int) {
+		if tick%100 == 0 { // as the page asks, each second
+			text, _ := t.get(ctx, t.manager.Page()+"api/v1/snapshot?since="+snapshot.Tag)
+			_ = json.Unmarshal(text, &snapshot) // there is no text if nothing has changed
+		}
+	}
+	ask(0)
+	busy, err := t.cores(ctx, 2*settling, ask)
+	if err != nil {
+		return err
+	}
+	after, _, err := load.Memory(t.subject.Pid())
+	t.out["pageShare"], t.out["pageMemory"] = 100*(busy-idle), after-before
+	return err
+}
+
+// pending measures the command against the server.
+func (t *trial) pending(ctx context.Context) error {
+	seconds, megabytes, err := t.command(ctx, "-A", "-o", "summary")
+	if err != nil {
+		return err
+	}
+	if t.out["summaryTime"] = seconds; seconds < commandLimit.Seconds() {
+		t.out["summaryMemory"] = megabytes
+	}
+	t.out["nodeTime"], _, err = t.command(ctx, "-A", "--node", fmt.Sprintf("node-%06d", t.last()))
+	return err
+}
+
+func (t *trial) command(ctx context.Context, args ...string) (seconds, megabytes float64, err error) {
+	args = append([]string{"pending", "--kubeconfig=" + t.kubeconfig}, args...)
+	limited, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	command := exec.CommandContext(limited, filepath.Join("bin", "taint-manager"), args...)
+	began := time.Now()
+	out, err := command.CombinedOutput()
+	if err != nil && limited.Err() == nil {
+		return 0, 0, fmt.Errorf("%v: %w: %.1000s", args, err, out)
+	}
+	usage, _ := command.ProcessState.SysUsage().(*syscall.Rusage)
+	return time.Since(began).Seconds(), float64(usage.Maxrss) * 1024 / 1e6, nil
+}
+
+// takeover restarts the manager, and measures how long it reads the journal, and whether a deadline has changed.
+func (t *trial) takeover(ctx context.Context) error {
+	before, err := t.deadlines(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.subject.Stop(); err != nil {
+		return err
+	}
+	stopped := time.Now()
+	if err := t.launch(ctx); err != nil {
+		return err
+	}
+	if err := until(ctx, "a read of the journal", func() bool { return !t.firstState("GET", stopped).IsZero() }); err != nil {
+		return err
+	}
+	t.profile(ctx, "takeover", "profile?seconds=20")
+	if _, err := t.scheduled(ctx, len(t.pods.items)-len(t.deletionsSince(0))); err != nil {
+		return err
+	}
+	if err := until(ctx, "the state", func() bool { return !t.firstState("PUT", stopped).IsZero() }); err != nil {
+		return err
+	}
+	t.out["takeoverTime"] = t.firstState("PUT", stopped).Sub(t.firstState("GET", stopped)).Seconds()
+	t.out["restarting"] = t.firstState("PUT", stopped).Sub(t.subject.Started()).Seconds()
+	after, err := t.deadlines(ctx)
+	t.out["later"], t.out["earlier"] = 0, 0
+	for pod, at := range before {
+		if again, shown := after[pod]; shown {
+			t.out["later"] = max(t.out["later"], again.Sub(at).Seconds())
+			t.out["earlier"] = max(t.out["earlier"], at.Sub(again).Seconds())
+		}
+	}
+	return err
+}
+
+// deadlines returns the earliest deadlines by pod.
+func (t *trial) deadlines(ctx context.Context) (map[string]time.Time, error) {
+	text, err := t.get(ctx, t.manager.Page()+"api/v1/evictions?limit=10000")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Items []struct {
+			Namespace, Pod string
+			Deadline       time.Time
+		}
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("reading the page's list: %w", err)
+	}
+	by := map[string]time.Time{}
+	for _, i := range list.Items {
+		by[i.Namespace+"/"+i.Pod] = i.Deadline
+	}
+	return by, nil
+}
+
+// profile begins to read a profile of the manager into a file.
+func (t *trial) profile(ctx context.Context, name, path string) {
+	if t.profiles == "" || t.manager == nil {
+		return
+	}
+	url := "https://" + t.manager.Address() + "/debug/pprof/" + path
+	go func() {
+		var text []byte
+		err := until(ctx, "a profile", func() (read bool) {
+			var err error
+			text, err = t.get(ctx, url)
+			return err == nil
+		})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(t.profiles, name+".pprof"), text, 0o600)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "no profile:", err)
+		}
+	}()
+}
+
+// String names the figures.
+func (o outcome) String() string {
+	var parts []string
+	for _, r := range rows() {
+		if value, measured := o[r.name]; measured {
+			parts = append(parts, fmt.Sprintf("%s: %s", r.text, number(value)))
+		}
+	}
+	return strings.Join(parts, "; ")
+}

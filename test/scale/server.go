@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// server speaks the API server's protocol as far as taint-manager, its commands and the built-in controller use it. It
+// makes pods and nodes of the same numbers alike, and keeps what else clients store.
+type server struct {
+	*httptest.Server
+	nodes, pods *collection
+	versions    atomic.Int64
+	forms       podTemplates
+	latency     time.Duration // of all answers except lists and watches
+	largest     atomic.Int64  // the size of the largest ConfigMap that was stored
+
+	mu        sync.Mutex
+	asked     int // requests so far
+	journal   []call
+	deletions []deletion
+	stored    map[string]metav1.Object // ConfigMaps and leases, by path
+}
+
+// call is a request for a ConfigMap.
+type call struct {
+	method, name string
+	at           time.Time
+}
+
+// deletion is an accepted deletion, at the arrival of its request.
+type deletion struct {
+	pod int
+	at  time.Time
+}
+
+// newServer starts a server with this number of pods.
+func newServer(pods int, latency time.Duration) *server {
+	s := &server{latency: latency, stored: map[string]metav1.Object{}, forms: newPodTemplates()}
+	s.versions.Store(firstVersion)
+	s.nodes = newCollection("Node", pods/podsEach, &s.versions, func(number, v int) values {
+		return values{nodeNumber: number, version: v}
+	})
+	s.pods = newCollection("Pod", pods, &s.versions, func(number, v int) values {
+		node := number / podsEach
+		return values{ownNumber: number, nodeNumber: node, teamNumber: node % teams, version: v}
+	})
+	plain := newNodeTemplate()
+	for i := range s.nodes.items {
+		s.nodes.items[i] = item{firstVersion, plain}
+	}
+	for i := range s.pods.items {
+		s.pods.items[i] = item{firstVersion, s.form(i, running)}
+	}
+	s.Server = httptest.NewUnstartedServer(s.counting(s.paths()))
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that end break their connections
+	s.StartTLS()
+	return s
+}
+
+// form returns the template of a pod in a stage.
+func (s *server) form(pod, stage int) *template {
+	lone := 0
+	if pod%podsEach == 0 {
+		lone = 1
+	}
+	return s.forms[lone][stage]
+}
+
+// access returns a configuration for clients of this server.
+func (s *server) access() api.Config {
+	c := api.NewConfig()
+	c.Clusters["scale"] = &api.Cluster{Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{
+		Type: "CERTIFICATE", Bytes: s.Certificate().Raw,
+	})}
+	c.AuthInfos["scale"] = &api.AuthInfo{Token: "scale"}
+	c.Contexts["scale"] = &api.Context{Cluster: "scale", AuthInfo: "scale"}
+	c.CurrentContext = "scale"
+	return *c
+}
+
+func (s *server) paths() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("GET /api/v1/nodes", s.nodes)
+	mux.Handle("GET /api/v1/pods", s.pods)
+	mux.HandleFunc("GET /api/v1/nodes/{name}", s.get(s.nodes))
+	const pod = "/api/v1/namespaces/{namespace}/pods/{name}"
+	mux.HandleFunc("GET "+pod, s.get(s.pods))
+	mux.HandleFunc("PATCH "+pod+"/status", s.patch)
+	mux.HandleFunc("DELETE "+pod, s.remove)
+	mux.HandleFunc("POST "+pod+"/eviction", s.remove)
+	mux.HandleFunc("POST /api/v1/namespaces/{namespace}/events", echo)
+	for _, resource := range []string{
+		"/api/v1/namespaces/{namespace}/configmaps", "/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases",
+	} {
+		mux.HandleFunc("POST "+resource, s.store(http.StatusCreated))
+		mux.HandleFunc("GET "+resource+"/{name}", s.read)
+		mux.HandleFunc("PUT "+resource+"/{name}", s.store(http.StatusOK))
+	}
+	mux.HandleFunc("GET /", others)
+	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/subjectaccessreviews", permit)
+	return mux
+}
+
+// counting counts requests, and delays the answers to those that are neither lists nor watches.
+func (s *server) counting(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		_, name, _ := strings.Cut(r.URL.Path, "/configmaps/")
+		s.mu.Lock()
+		s.asked++
+		if strings.Contains(pattern, "/configmaps") {
+			s.journal = append(s.journal, call{r.Method, name, time.Now()})
+			s.largest.Store(max(s.largest.Load(), r.ContentLength))
+		}
+		s.mu.Unlock()
+		if strings.Contains(pattern, "{") {
+			wait := time.NewTimer(s.latency)
+			defer wait.Stop()
+			<-wait.C
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// requests returns the number of requests so far.
+func (s *server) requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked
+}
+
+// written returns when a partition of the journal was last written.
+func (s *server) written() (last time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.journal {
+		if c.method != http.MethodGet && c.name != stateName {
+			last = c.at
+		}
+	}
+	return last
+}
+
+const stateName = "taint-manager-journal-state"
+
+// firstState returns when the state of the journal was first requested after a time.
+func (s *server) firstState(method string, after time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.journal, func(c call) bool {
+		return c.method == method && c.name == stateName && c.at.After(after)
+	})
+	if i < 0 {
+		return time.Time{}
+	}
+	return s.journal[i].at
+}
+
+// taint gives the nodes from first to end a taint with this key instead of those that they have.
+func (s *server) taint(first, end int, key string) {
+	text := newNodeTemplate(key)
+	for number := first; number < end; number++ {
+		s.nodes.set(number, text)
+	}
+}
+
+// deletionsSince returns the deletions after the first n.
+func (s *server) deletionsSince(n int) []deletion {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deletions[n:]
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// echo answers with the object that the request has.
+func echo(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.Copy(w, r.Body)
+}
+
+// decode decodes the object of a request.
+func decode(r *http.Request) (runtime.Object, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err == nil {
+		object.GetObjectKind().SetGroupVersionKind(*kind)
+	}
+	return object, err
+}
+
+// store returns a handler that creates an object, or replaces that of the same version.
+func (s *server) store(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.put(w, r, code) }
+}
+
+func (s *server) put(w http.ResponseWriter, r *http.Request, code int) {
+	object, err := decode(r)
+	if err != nil {
+		refuse(w, apierrors.NewBadRequest(err.Error()))
+		return
+	}
+	m := object.(metav1.Object)
+	at := r.URL.Path
+	if code == http.StatusCreated {
+		at += "/" + m.GetName()
+	}
+	if err := s.replace(at, m, code == http.StatusCreated); err != nil {
+		refuse(w, err)
+		return
+	}
+	send(w, code, object)
+}
+
+// replace stores a new object, or one that replaces that of the same version.
+func (s *server) replace(at string, m metav1.Object, isNew bool) *apierrors.StatusError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.stored[at]
+	switch {
+	case isNew && old != nil:
+		return apierrors.NewAlreadyExists(schema.GroupResource{}, at)
+	case !isNew && old == nil:
+		return apierrors.NewNotFound(schema.GroupResource{}, at)
+	case !isNew && old.GetResourceVersion() != m.GetResourceVersion():
+		return apierrors.NewConflict(schema.GroupResource{}, at, errOther)
+	}
+	m.SetResourceVersion(strconv.FormatInt(s.versions.Add(1), 10))
+	s.stored[at] = m
+	return nil
+}
+
+// read answers with a stored object.
+func (s *server) read(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	object := s.stored[r.URL.Path]
+	s.mu.Unlock()
+	if object == nil {
+		missing(w, r)
+		return
+	}
+	send(w, http.StatusOK, object.(runtime.Object))
+}
+
+// send writes a stored object. All clients take protobuf.
+func send(w http.ResponseWriter, code int, object runtime.Object) {
+	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+	w.WriteHeader(code)
+	_ = info.Serializer.Encode(object, w) // the client may be gone
+}
