@@ -169,7 +169,8 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	only := n.estimate.onlyTaint(t)
 	prediction, _ := only.predict(&p.Pod, by)
 	explained.Prediction = &prediction
-	explained.Arithmetic = []string{n.since(t, &explained, p.Bound)}
+	bound := p.Bound.Add(-time.Second) // the API cuts off fractions of a second
+	explained.Arithmetic = []string{n.since(t, &explained, bound)}
 	if prediction.Goes() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
 	}

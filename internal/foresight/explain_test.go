@@ -260,11 +260,11 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; for a pod bound after that, the countdown started when it was bound; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
+			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; the pod was bound at 2026-05-01T03:00:00Z, so its countdown started no earlier; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
-			"timeAdded (2026-04-30T11:00:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; for a pod bound after that, the countdown started when it was bound",
+			"timeAdded (2026-04-30T11:00:00Z) is in the future or before the node was created, and there is no journal entry, so the taint was added between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; the pod was bound at 2026-05-01T03:00:00Z, so its countdown started no earlier",
 		},
 	} {
 		e := explain(c.pod, node("n1", c.taint))
