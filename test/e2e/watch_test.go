@@ -283,7 +283,8 @@ func (s *scene) truth(now time.Time) seen {
 	}
 	for i := range pods.Items {
 		p := &pods.Items[i]
-		if p.Status.Phase != v1.PodFailed && p.Status.Phase != v1.PodSucceeded {
+		finished := p.Status.Phase == v1.PodFailed || p.Status.Phase == v1.PodSucceeded
+		if !finished || slices.ContainsFunc(p.Finalizers, cluster.Keeps) {
 			truth.Pods[p.UID] = cluster.PodOf(p, cluster.BoundSince(p, skew.Instant{Time: now}))
 		}
 	}
