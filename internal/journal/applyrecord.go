@@ -110,16 +110,14 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 }
 
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
-// that are not among them. Invariant: each recorded state began no later than the list.
+// that are not among them. A state that this process saw appear, at the version that is recorded, stays as it is.
+// Invariant: each recorded state began no later than the next one, and than the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
-	states, own := slices.Clone(recorded), slices.Clone(own)
+	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
 		s := &states[i]
 		if !s.Ended {
 			s.Ended, s.To = true, l.version // at the latest
-		}
-		if s.Since.After(l.at) {
-			s.Since = l.at
 		}
 		for j := len(own) - 1; j >= 0; j-- {
 			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, l.version) {
@@ -127,10 +125,17 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 				if o.Relisted.After(s.Relisted) {
 					s.Relisted, s.Listed = o.Relisted, o.Listed
 				}
+				if !o.Found && o.From == s.From {
+					*s = *o
+				}
 				own = slices.Delete(own, j, j+1)
 				break
 			}
 		}
+		if s.Since.After(latest) {
+			s.Since = latest
+		}
+		latest = s.Since
 	}
 	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap

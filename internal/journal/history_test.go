@@ -232,6 +232,36 @@ func TestNoStartIsBeforeTheNodesCreation(t *testing.T) {
 	}
 }
 
+// At second 30, the reader knows only that its clock is at most 4 s ahead of the API server's, or 3 s behind.
+func TestWhatAProcessSawAppearBeforeAGapKeepsItsTime(t *testing.T) {
+	found := func() *watcher { return process().sees(1).sees(5, "gpu=a").finds(9, 8, 0, "gpu=b") }
+	for _, c := range []struct {
+		name         string
+		writer, node *watcher
+		want         string
+	}{
+		{"in its own record", found(), found(), "(gpu=a@5) gpu=b@9"},
+		{"in one of a writer that saw it later", process().finds(7, 5, 0, "gpu=a").sees(8, "gpu=b"), found(), "(gpu=a@5) gpu=b@9"},
+		{
+			"in one of an earlier gap, before what appeared since",
+			found().sees(10, "gpu=c"), found().sees(10, "gpu=c").finds(20, 12, 0, "gpu=d"), "(gpu=a@5) (gpu=b@9) (gpu=c@10) gpu=d@20",
+		},
+		{
+			"and what was found before it began no later",
+			found().sees(10, "gpu=c").sees(12, "gpu=d"), found().sees(10, "gpu=c").finds(20, 12, 0, "gpu=d"), "(gpu=a@5) (gpu=b@10) (gpu=c@10) gpu=d@16",
+		},
+	} {
+		c.node.history, _ = c.node.history.ApplyRecord("u", c.writer.record(t), journal.Viewpoint{
+			At:        skew.Instant{Time: second(30), Min: -3 * time.Second, Max: 4 * time.Second},
+			Created:   noon.Add(-time.Hour),
+			LastWatch: c.writer.last,
+		})
+		if got := c.node.String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 // Each leader finds the taint in its first list, with a clock that is off by some seconds.
 func TestTenTermsMoveNoStart(t *testing.T) {
 	writer := process().sees(1).sees(5, "gpu")
