@@ -131,12 +131,13 @@ func (v *view) creation(n *v1.Node) time.Duration {
 }
 
 // joinSeen joins the lives. docs/journal.md: a taint that a new leader saw appear keeps that time. So a record whose
-// states the process knows changes none that it saw appear.
+// states the process knows changes none that it saw appear; but one that has the first of two joined states replaces
+// both (docs/lab/simulation.md).
 func (l *life) joinSeen(other *life, version int64) {
 	isNew := func(s state) bool { return !l.has(s.pair, other.shown[s.from]) }
 	before, known := *l, !slices.ContainsFunc(other.states, isNew)
 	before.states = slices.Clone(l.states)
-	if l.join(other, version); !known {
+	if l.join(other, version); !known || before.total > kept || other.total > kept {
 		return
 	}
 	l.total, l.dropped = before.total, before.dropped || other.dropped
