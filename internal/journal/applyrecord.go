@@ -14,7 +14,7 @@ import (
 // changed for readers. A taint takes a start only if a LIST first showed it, this process's first one or one after a
 // watch gap, and the record explains that (see explainedBy); but not if timeAdded or managedFields show that the taint
 // was set again after the writer last watched. The node must have reached the version of the record. Starts are not
-// before the node's creation.
+// before the node's creation, nor before this process saw the taint appear.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -37,7 +37,7 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 	recorded := from.toLocal(slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
 		return p.role == audited || from.Keys.roleOf(&s.Taint) != p.role
-	}))
+	}), p.earliest(from))
 	for _, list := range p.lists {
 		last := list.explainedBy(recorded, r.Version)
 		if last < 0 {
@@ -56,10 +56,18 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 	return *p
 }
 
+// earliest returns the earliest possible start of a recorded state: when this process saw the taint appear; if it found
+// it in a list, the node's creation.
+func (p *presence) earliest(from *Viewpoint) time.Time {
+	if n := len(p.lists); n > 0 && !p.lists[n-1].first {
+		return p.states[0].Since
+	}
+	return from.At.ToLocal(from.Created)
+}
+
 // toLocal returns recorded states with their times on the monotonic clock of this process, in their order, and not
-// before the node's creation.
-func (v *Viewpoint) toLocal(states []TaintState) []TaintState {
-	least := v.At.ToLocal(v.Created)
+// before least.
+func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	for i := range states {
 		s := &states[i]
 		if s.Since = v.At.ToLocal(s.Start); s.Since.Before(least) {
@@ -119,18 +127,16 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		if !s.Ended {
 			s.Ended, s.To = true, l.version // at the latest
 		}
-		for j := len(own) - 1; j >= 0; j-- {
-			if o := &own[j]; same(&o.Taint, &s.Taint) && !IsNewer(o.From, l.version) {
-				s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
-				if o.Relisted.After(s.Relisted) {
-					s.Relisted, s.Listed = o.Relisted, o.Listed
-				}
-				if !o.Found && o.From == s.From {
-					*s = *o
-				}
-				own = slices.Delete(own, j, j+1)
-				break
+		if j := l.indexOf(own, s); j >= 0 {
+			o := &own[j]
+			s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
+			if o.Relisted.After(s.Relisted) {
+				s.Relisted, s.Listed = o.Relisted, o.Listed
 			}
+			if !o.Found && o.From == s.From {
+				*s = *o
+			}
+			own = slices.Delete(own, j, j+1)
 		}
 		if s.Since.After(latest) {
 			s.Since = latest
@@ -140,6 +146,22 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
+}
+
+// indexOf returns the index of this process's own state that is the recorded one: the one that began at the same
+// version, or else the last one with that taint that began by the list's version. -1 means none.
+func (l *listing) indexOf(own []TaintState, recorded *TaintState) int {
+	last := -1
+	for j := range own {
+		switch o := &own[j]; {
+		case !same(&o.Taint, &recorded.Taint) || IsNewer(o.From, l.version):
+		case o.From == recorded.From:
+			return j
+		default:
+			last = j
+		}
+	}
+	return last
 }
 
 // setAgain returns the presence of taints that were set again after the writer of a record last watched: without

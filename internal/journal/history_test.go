@@ -206,6 +206,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"after a gap of its own: what the writer found in a gap of its own, after it had seen the node without it", leader().sees(10).finds(14, 12, 0, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@14"},
 		{"after a gap of its own: not what the writer found in its first list", process().finds(14, 12, 0, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
 		{"managedFields of an earlier list: not", leader(), process().finds(20, 9, 9, "gpu=a").finds(40, 30, 0, "gpu=b"), "(gpu=a@10) gpu=b@40"},
+		{"after a gap of its own: not from before it saw the taint appear", process().finds(8, 8, 0, "gpu=b@2").sees(9, "gpu=c"), process().sees(1).sees(5, "gpu=a").finds(20, 9, 0, "gpu=c"), "(gpu=b@5) gpu=c@9"},
 		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
 	} {
 		if got := c.node.reads(t, 30, c.writer).String(); got != c.explains {

@@ -52,7 +52,7 @@ type life struct {
 	// doubted means that the taint may or may not be the one that the process knew before.
 	doubted bool
 
-	// gap is the version at which the process last saw the node before its latest gap through which the life continued.
+	// gap is the version at which the process last saw the node before its first gap through which the life continued.
 	gap int64
 
 	// dropped means that there were more states than are kept, and that a pod distinguishes some of them or not all

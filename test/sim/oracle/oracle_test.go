@@ -212,6 +212,30 @@ func TestWhatWasSeenSinceCarriesARecordOn(t *testing.T) {
 	s.wantBounds(t, 22, 22) // value 2 is tolerated forever
 }
 
+// The process loses its watch twice. Then it reads what was recorded between the gaps: by the writer, who has seen that
+// the taint was set again in the first one, or by itself.
+func TestARecordExplainsWhatAnEarlierGapHasHidden(t *testing.T) {
+	for own, hi := range map[bool]float64{false: 20.501, true: 15.5} {
+		s := newScene()
+		writer := s.Started("writer", 0)
+		s.pod(bearing("gpu", 10))
+		n := s.write(5, tainted("gpu", "a"))
+		s.p.WatchedNode(at(5.5), n, false)
+		writer.WatchedNode(at(5.5), n, false)
+		writer.WatchedNode(at(6.5), s.write(6), false)
+		n = s.write(7, tainted("gpu", "b"))
+		writer.WatchedNode(at(7.5), n, false)
+		s.p.ListedNodes(at(8), []*v1.Node{n}, s.latest(), Relisted)
+		if own {
+			writer = s.p
+		}
+		record, last := recorded(t, writer), writer.LastWatched()
+		s.p.ListedNodes(at(20), []*v1.Node{s.write(19, tainted("gpu", "b"))}, s.latest(), Relisted)
+		s.p.Explained(at(21), record, last)
+		s.wantBounds(t, 15, hi)
+	}
+}
+
 func TestARecordFromBeforeTheTaintWasSeenToBeAbsentMeansNothing(t *testing.T) {
 	s := newScene()
 	writer := s.Started("writer", 0)

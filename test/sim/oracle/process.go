@@ -208,7 +208,9 @@ func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints [
 	case p.oracle.nodes[k.node.UID].absentAt(before, k.version, l.group) > 0:
 		p.oracle.Seen["OneByException"]++
 	}
-	l.gap = before
+	if l.gap == 0 {
+		l.gap = before
+	}
 	if !must {
 		l.widen(far, v.at)
 		l.doubted = true

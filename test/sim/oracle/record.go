@@ -70,7 +70,7 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 	case !own.found && own.gap == 0: // the process has seen it appear
 		return own
 	case own.gap > 0 && r.version > own.gap, own.found && own.absentAt > 0 && r.version > own.absentAt:
-		own.join(entered, r.version)
+		own.joinSeen(entered, r.version)
 		return own
 	case !own.found || own.absentAt > 0:
 		return own
@@ -130,9 +130,36 @@ func (v *view) creation(n *v1.Node) time.Duration {
 	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second
 }
 
+// joinSeen joins the lives. docs/journal.md: a taint that a new leader saw appear keeps that time. So a record whose
+// states the process knows changes none that it saw appear; but one that has the first of two joined states replaces
+// both (docs/lab/simulation.md).
+func (l *life) joinSeen(other *life, version int64) {
+	isNew := func(s state) bool { return !l.has(s.pair, other.shown[s.from]) }
+	before, known := *l, !slices.ContainsFunc(other.states, isNew)
+	before.states = slices.Clone(l.states)
+	if l.join(other, version); !known || before.total > kept || other.total > kept {
+		return
+	}
+	l.total, l.dropped = before.total, before.dropped || other.dropped
+	for i, s := range before.states {
+		if s.seen && other.has(s.pair, l.shown[s.from]) {
+			l.states[i] = s
+		}
+	}
+}
+
+// has reports whether the life has a state of this taint that began at that version of the node.
+func (l *life) has(p pair, version int64) bool {
+	return slices.ContainsFunc(l.states, func(s state) bool { return s.pair == p && l.shown[s.from] == version })
+}
+
 // join makes the bounds cover both lives; the other one is from a record that knew the node up to the version.
 func (l *life) join(other *life, version int64) {
-	l.widen(other.earliest(), max(other.latest(), l.latest()))
+	earliest := other.earliest()
+	if !l.found { // the process saw it appear
+		earliest = max(earliest, l.earliest())
+	}
+	l.widen(earliest, max(other.latest(), l.latest()))
 	for i := range l.states {
 		for j := range other.states {
 			r, o := &l.states[i].recorded, other.states[j].recorded
