@@ -49,12 +49,12 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	fs.StringSliceVar(&o.nodes, "node", nil, "Show only pods on this `NODE`. Can be repeated or comma-separated.")
 	fs.StringVarP(&o.selector, "selector", "l", "", "Show only pods that match this label `SELECTOR`, as in "+
 		"\"kubectl get pods -l\".")
-	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C, without evictions "+
-		"because of devices. Requires a terminal.")
+	fs.BoolVarP(&o.watch, "watch", "w", false, "Keep updating the list until Ctrl-C. Requires a "+
+		"terminal. Evictions caused by device taints are not shown.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
-		"deadline). Ends after 10s in a row in which no pod was terminating or waiting for eviction: with code 0, or "+
-		"with code 1 if a pod remains that neither tolerates the taints nor is to be evicted.")
+		"deadline). Ends when, for 10s, no pod is terminating or waiting for eviction: with code 0, or with code 1 if a pod "+
+		"remains that does not tolerate the taints but will not be evicted, such as one that a policy ignores.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

@@ -150,8 +150,8 @@ func (f *Flags) Bind(cluster, journal *pflag.FlagSet) {
 	cluster.StringArrayVarP(&f.files, "filename", "f", nil,
 		"Read this dump instead of the cluster: a `FILE` written by \"kubectl get nodes,pods,pdb -A -o json\" (or yaml), "+
 			"or a folder or an archive (tar or zip) of such files; \"-\" is standard input. Can be repeated.")
-	cluster.StringVar(&f.kubernetes, "kubernetes-version", "", "The `VERSION` of Kubernetes of the dump, such as 1.37. "+
-		"It decides which taints of devices evict pods. A cluster is asked for it.")
+	cluster.StringVar(&f.kubernetes, "kubernetes-version", "", "With -f, the `VERSION` of Kubernetes, such as 1.37, "+
+		"which determines which device taints evict pods. Without -f, the version is read from the API server.")
 	f.location.flags(journal)
 }
 
