@@ -53,8 +53,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"terminal. Evictions caused by device taints are not shown.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
-		"deadline). Ends when, for 10s, no pod is terminating or waiting for eviction: with code 0, or with code 1 if a pod "+
-		"remains that does not tolerate the taints but will not be evicted, such as one that a policy ignores.")
+		"deadline). Ends when there has been no terminating pod and no pod waiting for eviction for 10s in a row.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

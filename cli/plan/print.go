@@ -252,8 +252,8 @@ func (t *text) owners() {
 		switch n := o.Replicas - o.Evict; {
 		case t.Form == answer.AsSummary || o.AllWaiting > 0: // a budget may keep some
 		case o.LosesAll && n > 0:
-			none = append(none, t.owner(o)+fmt.Sprintf(" (%s %s evicted even without this change)",
-				foresight.Count(n, "other pod"), answer.Verb(n, "is", "are")))
+			none = append(none, t.owner(o)+fmt.Sprintf(" (its other %s evicted even without this change)",
+				answer.Verb(n, "pod is", fmt.Sprintf("%d pods are", n))))
 		case o.LosesAll:
 			none = append(none, t.owner(o))
 		case o.LosesReady:
