@@ -252,8 +252,9 @@ func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int,
 	}
 	all = make([]View, 0, min(m.Scheduled(), most))
 	var known time.Time // all evictions before it are in the list; zero: all are
+	share := min(most, math.MaxInt-1)/len(m.shards) + 1
 	for i, s := range m.shards {
-		views, more, err := s.Earliest(ctx, most/len(m.shards)+1)
+		views, more, err := s.Earliest(ctx, share)
 		if err != nil {
 			return nil, 0, fmt.Errorf("asking shard %d: %w", i, err)
 		}

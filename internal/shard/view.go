@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ func (c *Core) Views(now time.Time) []eviction.View {
 }
 
 // Earliest is as Views, but if there are more than most evictions, it returns those with the earliest deadlines, and how
-// many are left out.
+// many are left out. most is at least 1.
 func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left int) {
 	c.judge = c.options.Judge()
 	entries := c.earliest(most)
@@ -29,17 +30,17 @@ func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left in
 			views = append(views, v)
 		}
 	}
+	if left > 0 {
+		return views, left
+	}
 	for uid := range c.daemons {
-		if left > 0 {
-			break
-		}
 		if pod, node := c.options.Reader.Pod(uid); pod != nil {
 			if v := c.deletedByOthers(&entry{}, eviction.View{Pod: pod}, node); v.DeletedBy != "" {
 				views = append(views, v)
 			}
 		}
 	}
-	return views, left
+	return views, 0
 }
 
 // View returns the view of one pod's eviction, or of its hold; false if there is none.
@@ -67,6 +68,9 @@ func (c *Core) viewOf(now time.Time, e *entry) (v eviction.View, exists bool) {
 
 // earliest returns the entries with the earliest deadlines, at most so many, in no order.
 func (c *Core) earliest(most int) (list []*entry) {
+	if len(c.entries) <= most {
+		return slices.Collect(maps.Values(c.entries))
+	}
 	var bound time.Time // as many as are wanted are before it; zero: not so many are known yet
 	for _, e := range c.entries {
 		if !bound.IsZero() && !e.deadline().Before(bound) {

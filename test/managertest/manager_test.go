@@ -459,32 +459,37 @@ func TestAnEvictionThatWaitsForTheRateOfAllCallsShowsIt(t *testing.T) {
 }
 
 func TestTheEarliestEvictionsAreThoseBeforeAllOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var objects []runtime.Object
-		for i := range 60 {
-			node := taintedNode()
-			node.Name = fmt.Sprint("node-", i)
-			seconds := int64(100 + i*37%60)
-			objects = append(objects, node, podOn(node.Name, fmt.Sprint("pod-", i), v1.Toleration{
-				Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds,
-			}))
+	for _, shards := range []int{1, 2, 8} {
+		t.Run(fmt.Sprint(shards, " shards"), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { earliest(t, shards) }) })
+	}
+}
+
+func earliest(t *testing.T, shards int) {
+	t.Helper()
+	var objects []runtime.Object
+	for i := range 60 {
+		node := taintedNode()
+		node.Name = fmt.Sprint("node-", i)
+		seconds := int64(100 + i*37%60)
+		objects = append(objects, node, podOn(node.Name, fmt.Sprint("pod-", i), v1.Toleration{
+			Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds,
+		}))
+	}
+	r := start(t, fake.NewClientset(objects...), taintmanager.Options{Evictor: &recorder{}, Shards: shards})
+	time.Sleep(time.Second)
+	all, err := r.Views(t.Context())
+	if err != nil || len(all) != 60 {
+		t.Fatalf("got %d, %v", len(all), err)
+	}
+	for _, most := range []int{0, 1, 30, 59, 60, 500} {
+		views, left, err := r.Earliest(t.Context(), most)
+		if err != nil || len(views)+left != 60 || most == 500 && left > 0 || len(views) > most+8 {
+			t.Fatalf("at most %d: got %d, left %d, %v", most, len(views), left, err)
 		}
-		r := start(t, fake.NewClientset(objects...), taintmanager.Options{Evictor: &recorder{}})
-		time.Sleep(time.Second)
-		all, err := r.Views(t.Context())
-		if err != nil || len(all) != 60 {
-			t.Fatalf("got %d, %v", len(all), err)
-		}
-		for _, most := range []int{0, 1, 30, 59, 60, 500} {
-			views, left, err := r.Earliest(t.Context(), most)
-			if err != nil || len(views)+left != 60 || most == 500 && left > 0 || len(views) > most+8 {
-				t.Fatalf("at most %d: got %d, left %d, %v", most, len(views), left, err)
+		for _, v := range views {
+			if later := v.Verdict.At.Sub(all[0].Verdict.Start) - 100*time.Second; int(later/time.Second) >= len(views) {
+				t.Errorf("at most %d: among %d is one that is due after %v", most, len(views), later)
 			}
-			for _, v := range views {
-				if later := v.Verdict.At.Sub(all[0].Verdict.Start) - 100*time.Second; int(later/time.Second) >= len(views) {
-					t.Errorf("at most %d: among %d is one that is due after %v", most, len(views), later)
-				}
-			}
 		}
-	})
+	}
 }
