@@ -9,6 +9,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
@@ -332,7 +333,7 @@ func (t *text) budgets() {
 	switch {
 	case t.Total.Evict == 0: // no pod asks because of the change
 	case t.Devices != nil:
-		t.WriteString("device-taint-eviction-controller deletes the pods: PodDisruptionBudgets and policies are ignored.\n")
+		t.WriteString(device.Controller + " deletes the pods: PodDisruptionBudgets and policies are ignored.\n")
 	case asking == 0:
 		t.deletes(deleting, might, blocked)
 	case t.BudgetsUnknown:

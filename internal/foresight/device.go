@@ -143,3 +143,35 @@ func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
 	slices.Sort(notes)
 	r.Notes = append(r.Notes, slices.Compact(notes)...)
 }
+
+// plannedDevices returns the devices that the rules select. It returns an error if a rule without a name selects none.
+func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
+	all := m.users.Devices()
+	planned := &PlannedDevices{Selected: []string{}, All: len(all)}
+	for _, d := range all {
+		if slices.ContainsFunc(rules, func(r *device.Rule) bool { return r.Selects(d) }) {
+			planned.Selected = append(planned.Selected, d.String())
+		}
+	}
+	for _, r := range rules {
+		if t := r.Taint.ToString(); !slices.Contains(planned.Taints, t) {
+			planned.Taints = append(planned.Taints, t)
+		}
+		planned.Rule = cmp.Or(r.Name, planned.Rule)
+		none := fmt.Sprintf("DeviceTaintRule %s selects none of %s", r.Name, Count(len(all), "device"))
+		switch some := slices.ContainsFunc(all, r.Selects); {
+		case r.Name == "" && !some && len(all) > 0:
+			missing := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}
+			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices"}
+		case r.Selector == nil:
+			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of "+
+				"versions before 1.37.1 takes for all devices; an empty one selects all")
+		case !some:
+			planned.notes = append(planned.notes, none)
+		}
+		if r.Taint.Effect != v1.TaintEffectNoExecute {
+			planned.notes = append(planned.notes, r.Taint.ToString()+" evicts no pod; plan NoExecute to see what would go")
+		}
+	}
+	return planned, nil
+}

@@ -270,9 +270,9 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	uses := by.users.Uses(p.UID, by.devices)
 	if uses {
 		by.asked = append(by.asked, p)
-	}
-	if pairs, _ := m.pairs(by.users, p, m.version()); uses && !with.Goes() && len(pairs) > 0 {
-		with.Reason = pairs[0].Because()
+		if pairs, _ := m.pairs(by.users, p, m.version()); !with.Goes() && len(pairs) > 0 {
+			with.Reason = pairs[0].Because()
+		}
 	}
 	result := &PlannedPod{
 		PodRef: p.ref(), Prediction: with, Effect: effect(&with, &without), of: p, Selected: onNode || uses,
