@@ -127,7 +127,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		if !s.Ended {
 			s.Ended, s.To = true, l.version // at the latest
 		}
-		if j := l.indexOf(own, s); j >= 0 {
+		if j := l.indexOf(own, recorded, i); j >= 0 {
 			o := &own[j]
 			s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
 			if o.Relisted.After(s.Relisted) {
@@ -148,16 +148,17 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	})...))
 }
 
-// indexOf returns the index of this process's own state that is the recorded one: the one that began at the same
-// version, or else the last one with that taint that began by the list's version. -1 means none.
-func (l *listing) indexOf(own []TaintState, recorded *TaintState) int {
+// indexOf returns the index of this process's own state that is recorded state i: the one that began at the same
+// version, or else the last one with that taint that began by the list's version and is no other recorded state. -1
+// means none.
+func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	last := -1
 	for j := range own {
 		switch o := &own[j]; {
-		case !same(&o.Taint, &recorded.Taint) || IsNewer(o.From, l.version):
-		case o.From == recorded.From:
+		case !same(&o.Taint, &recorded[i].Taint) || IsNewer(o.From, l.version):
+		case o.From == recorded[i].From:
 			return j
-		default:
+		case !slices.ContainsFunc(recorded, func(r TaintState) bool { return r.From == o.From && same(&r.Taint, &o.Taint) }):
 			last = j
 		}
 	}

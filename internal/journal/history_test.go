@@ -236,6 +236,7 @@ func TestNoStartIsBeforeTheNodesCreation(t *testing.T) {
 // At second 30, the reader knows only that its clock is at most 4 s ahead of the API server's, or 3 s behind.
 func TestWhatAProcessSawAppearBeforeAGapKeepsItsTime(t *testing.T) {
 	found := func() *watcher { return process().sees(1).sees(5, "gpu=a").finds(9, 8, 0, "gpu=b") }
+	swapped := func() *watcher { return process().sees(1).sees(5, unreachable).sees(6, ready) }
 	for _, c := range []struct {
 		name         string
 		writer, node *watcher
@@ -250,6 +251,12 @@ func TestWhatAProcessSawAppearBeforeAGapKeepsItsTime(t *testing.T) {
 		{
 			"and what was found before it began no later",
 			found().sees(10, "gpu=c").sees(12, "gpu=d"), found().sees(10, "gpu=c").finds(20, 12, 0, "gpu=d"), "(gpu=a@5) (gpu=b@10) (gpu=c@10) gpu=d@16",
+		},
+		{
+			"and a state that its record repeats, but that has ended and begun again since",
+			swapped().finds(9, 8, 0, ready, unreachable),
+			swapped().finds(9, 8, 0, ready, unreachable).sees(10, ready).sees(11, ready, unreachable),
+			"(" + unreachable + "@5) " + ready + "@6 " + unreachable + "@11",
 		},
 	} {
 		c.node.history, _ = c.node.history.ApplyRecord("u", c.writer.record(t), journal.Viewpoint{

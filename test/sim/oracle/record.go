@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -16,6 +17,7 @@ type Record struct {
 	version int64
 	taints  []v1.Taint // of the node, as the writer was shown them last
 	lives   []*life
+	since   map[string]time.Duration // since when the writer was shown the node with a taint, by group
 }
 
 // IsOf reports whether the record is of this version of the node.
@@ -26,6 +28,7 @@ func (r *Record) IsOf(version string) bool { return strconv.FormatInt(r.version,
 func (p *Process) Recorded(node, version string) (Record, error) {
 	k := p.node(node)
 	r := Record{node: node, uid: k.node.UID, version: number(version), taints: k.node.Spec.Taints}
+	r.since = maps.Clone(k.since)
 	for _, l := range k.lives {
 		c := *l
 		c.states, c.shown = slices.Clone(l.states), slices.Clone(l.shown)
@@ -56,7 +59,9 @@ func (p *Process) Explained(at time.Duration, r Record, last LastWatch) {
 	}
 	for i, own := range k.lives {
 		if theirs := lifeIn(r.lives, own.group); theirs != nil {
-			k.lives[i] = p.explain(own, theirs, k, &r, last, at)
+			if k.lives[i] = p.explain(own, theirs, k, &r, last, at); k.lives[i].recorded > 0 {
+				k.since[own.group] = min(k.since[own.group], r.since[own.group])
+			}
 		}
 	}
 }
