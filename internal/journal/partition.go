@@ -42,10 +42,9 @@ type StoredPartition struct {
 
 // Partition is the decoded content of a partition.
 type Partition struct {
-	Written time.Time         // by the writer's clock; zero if unknown
-	Records map[string]Record // of the partition's nodes, by name
+	Heartbeat
 
-	LastWatch // of the writer by that time
+	Records map[string]Record // of the partition's nodes, by name
 }
 
 // Record is the journal's record of one tainted node. Its JSON form is part of the format.
@@ -112,18 +111,14 @@ func Size(data map[string]string) (bytes int) {
 // Encode returns the stored form of a partition, and the names of the nodes that do not fit. The same content always
 // gives the same data. Records that do not fit as they are, are compressed.
 func Encode(p Partition) (data map[string]string, leftOut []string) {
-	head := map[string]string{Head: Heartbeat{Written: p.Written.UTC(), LastWatch: p.LastWatch}.encode()}
+	head := map[string]string{Head: p.encode()}
 	data = maps.Clone(head)
 	for node, record := range p.Records {
-		text, err := json.Marshal(record)
-		if err != nil { // JSON can't represent some years
-			leftOut = append(leftOut, node)
-			continue
-		}
+		text, _ := json.Marshal(record) // fails only for years that JSON cannot represent
 		data[node] = string(text)
 	}
 	if Size(data) <= partitionBudget {
-		return data, leftOut
+		return data, nil
 	}
 	entries := Entries(data)
 	nodes := slices.Sorted(maps.Keys(entries))
@@ -133,7 +128,7 @@ func Encode(p Partition) (data map[string]string, leftOut []string) {
 		}
 		head[compressedKey] = compress(entries)
 		if Size(head) <= partitionBudget {
-			return head, append(leftOut, nodes[fits:]...)
+			return head, nodes[fits:]
 		}
 	}
 }
@@ -145,11 +140,9 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	head, err := decodeHead(data)
-	if err != nil {
+	if p.Heartbeat, err = decodeHead(data); err != nil {
 		return Partition{}, nil, err
 	}
-	p.Written, p.LastWatch = head.Written, head.LastWatch
 	entries := Entries(data)
 	if text, compressed := entries[compressedKey]; compressed {
 		if entries, err = decompress(text); err != nil {

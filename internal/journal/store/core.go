@@ -23,9 +23,8 @@ const (
 type Source interface {
 	// Records returns the records of the tainted nodes of a partition, by name.
 	Records(partition int) map[string]journal.Record
-	// ApplyRecord takes the starts of a node's taints from a record, and reports whether that changes the node's
-	// history; see [journal.NodeHistory.ApplyRecord].
-	ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool
+	// ApplyRecord takes the starts of a node's taints from a record; see [journal.NodeHistory.ApplyRecord].
+	ApplyRecord(node string, r journal.Record, last journal.LastWatch)
 }
 
 // CoreOptions are the parameters of a [Core]. Source and Leading are required.
@@ -88,7 +87,7 @@ func NewCore(o CoreOptions) *Core {
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	c.now, c.effects = now, &effects
-	c.apply(in)
+	in.apply(c)
 	c.applyRead()
 	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
 		for _, o := range c.objects[:journal.StateObject] {
@@ -100,37 +99,6 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	c.answer()
 	c.effects.Next = c.next()
 	return effects
-}
-
-func (c *Core) apply(in Input) {
-	switch in := in.(type) {
-	case Watched:
-		c.last = in.Last
-	case NodesChanged:
-		c.objects[in.Partition].dirty = true
-	case TermBegan:
-		c.changeTerm(in.Term, reading)
-		c.deadline, c.began = c.now.Add(beginTimeout), in.Done
-	case TermEnded:
-		if in.Term == c.term {
-			c.changeTerm(0, standby)
-		}
-	case GuardsSet:
-		c.guards, c.state().dirty = in.Text, true
-	case ConfigSet:
-		c.config, c.publishing = in.Text, append(c.publishing, in.Done)
-		c.state().dirty = true
-		c.state().tryNow()
-	case Answered:
-		if in.Term == c.term {
-			c.objects[in.Number].answered(in)
-		}
-	case Flush:
-		c.flushes = append(c.flushes, in.Done)
-		for _, o := range c.objects {
-			o.tryNow()
-		}
-	}
 }
 
 func (c *Core) changeTerm(term int, p phase) {
@@ -205,20 +173,12 @@ func (c *Core) next() (next time.Time) {
 	return next
 }
 
-// lastWatch returns when this process last watched, by the API server's clock.
-func (c *Core) lastWatch() journal.LastWatch {
-	last := c.last
-	if !last.Watched.IsZero() {
-		last.Watched = c.options.Ahead.At(c.now).Early(last.Watched)
-	}
-	return last
-}
-
-// heartbeat returns the state's entry of this moment.
+// heartbeat returns the heartbeat of this moment, as a partition has it.
 func (c *Core) heartbeat() journal.Heartbeat {
-	h := journal.Heartbeat{Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch()}
-	h.Unstored = c.unstored()
-	c.listed = len(h.Unstored)
+	h := journal.Heartbeat{Written: c.now.UTC(), LastWatch: c.last}
+	if !h.Watched.IsZero() {
+		h.Watched = c.options.Ahead.At(c.now).Early(h.Watched)
+	}
 	return h
 }
 

@@ -76,9 +76,8 @@ func (p *process) Records(partition int) map[string]journal.Record {
 	return records
 }
 
-func (p *process) ApplyRecord(node string, _ journal.Record, last journal.LastWatch) bool {
+func (p *process) ApplyRecord(node string, _ journal.Record, last journal.LastWatch) {
 	p.explained[node] = last
-	return true
 }
 
 func at(seconds float64) time.Time {

@@ -30,7 +30,7 @@ type Objects interface {
 	Write(ctx context.Context, number int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper. HistoryChanged and GuardsRead must not block.
+// Options are the parameters of a keeper. GuardsRead must not block.
 type Options struct {
 	CoreOptions // the source must be safe for concurrent use
 
@@ -42,8 +42,6 @@ type Options struct {
 	// for all changes before it reports them.
 	Watched func() journal.LastWatch
 
-	HistoryChanged func(node string) // is called after a record has changed the history of a node
-
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it.
 	GuardsRead func(Guards)
@@ -52,8 +50,7 @@ type Options struct {
 // Keeper is the goroutine around a [Core]. Its methods are safe for concurrent use.
 type Keeper struct {
 	options  Options
-	core     *Core       // only Run's goroutine uses it
-	timer    *time.Timer // of the next step; likewise
+	core     *Core // only Run's goroutine uses it
 	problems *prometheus.GaugeVec
 	ended    chan struct{}
 	wake     chan struct{}
@@ -74,9 +71,8 @@ func New(o Options) *Keeper {
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "taint_manager_journal_problems", Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
-	core := o.CoreOptions
-	core.Leading = k.leads
-	k.core = NewCore(core)
+	o.Leading = k.leads
+	k.core = NewCore(o.CoreOptions)
 	for _, kind := range kinds() {
 		k.problems.WithLabelValues(string(kind))
 	}
@@ -88,24 +84,22 @@ func New(o Options) *Keeper {
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.running.Wait()
 	defer close(k.ended)
-	k.timer = time.NewTimer(time.Hour)
-	defer k.timer.Stop()
+	var next <-chan time.Time // when the next step is due
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.wake:
-		case <-k.timer.C:
+		case <-next:
 		}
 		last := k.options.Watched() // all changes up to it are among the inputs
 		k.mu.Lock()
-		inputs := k.inputs
+		inputs := append(k.inputs, Watched{last})
 		k.inputs = nil
 		k.mu.Unlock()
 		for _, in := range inputs {
-			k.step(ctx, in)
+			next = k.step(ctx, in)
 		}
-		k.step(ctx, Watched{last})
 	}
 }
 
@@ -123,12 +117,10 @@ func (k *Keeper) put(in Input) {
 	}
 }
 
-func (k *Keeper) step(ctx context.Context, in Input) {
+// step processes an input, and returns when the next step is due.
+func (k *Keeper) step(ctx context.Context, in Input) (next <-chan time.Time) {
 	effects := k.core.Step(time.Now(), in)
 	k.report(effects.Troubles)
-	for _, node := range effects.HistoriesChanged {
-		k.options.HistoryChanged(node)
-	}
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
@@ -138,9 +130,10 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	for _, done := range effects.Done {
 		close(done)
 	}
-	if k.timer.Stop(); !effects.Next.IsZero() {
-		k.timer.Reset(time.Until(effects.Next))
+	if !effects.Next.IsZero() {
+		next = time.After(time.Until(effects.Next))
 	}
+	return next
 }
 
 func (k *Keeper) report(changes []Trouble) {
