@@ -105,9 +105,7 @@ func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBef
 // begin returns the state of a taint that the previous observation lacked. replaced means that the taint was set again
 // in the gap.
 func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) TaintState {
-	s := TaintState{
-		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap,
-	}
+	s := TaintState{Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap}
 	if !o.Gap {
 		return s
 	}

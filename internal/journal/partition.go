@@ -13,18 +13,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
-const Partitions = 8
+// These are parts of the format. No node can have the name of such a key.
+const (
+	Partitions  = 8          // how many partitions a journal has; they are numbered from 0
+	StateObject = Partitions // the number of the manager-wide state, which is in a ConfigMap of its own
 
-// Head is the key of the [Heartbeat] of a partition or of the state. No node can have this name. It is part of the
-// format.
-const Head = "_journal"
+	formatVersion = 1
+	Head          = "_journal" // the [Heartbeat] of a partition or of the state
+	GuardsKey     = "_guards"  // of the state: trips, holds and when policies began, as package breaker marshals them
+	ConfigKey     = "_config"  // of the state: a [Config]
 
-const formatVersion = 1
+	// compressedKey replaces the keys of a partition's records: a JSON object of them, compressed by gzip, in base64.
+	compressedKey = "_records"
+)
 
-// partitionBudget is the maximum size in bytes of a partition's keys and values. A ConfigMap may have 1 MiB of them,
-// and needs additional room for its managedFields.
-const partitionBudget = 900_000
+// The maximum sizes in bytes. A ConfigMap may have 1 MiB of keys and values, and needs additional room for its
+// managedFields.
+const (
+	MaxConfig       = 256 << 10 // of a stored [Config]
+	MaxGuards       = 256 << 10 // of the record of guards and holds
+	partitionBudget = 900_000   // of a partition's keys and values
+	maxDecompressed = 64 << 20  // of compressed entries: it bounds the memory that a forged one can take
+)
 
 // PartitionOf returns the number of the partition that owns a node. It is part of the format.
 func PartitionOf(node string) int {
@@ -70,8 +80,7 @@ type TaintState struct {
 	Relisted time.Time `json:"-"`
 	Listed   time.Time `json:"relisted,omitzero"`
 
-	// Ended means that the node no longer carries the taint in this state.
-	Ended bool `json:"past,omitempty"`
+	Ended bool `json:"past,omitempty"` // the node no longer carries the taint in this state
 
 	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
 	// was first seen without it; empty while it lasts, and if unknown.
@@ -146,7 +155,7 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	entries := Entries(data)
 	if text, compressed := entries[compressedKey]; compressed {
 		if entries, err = decompress(text); err != nil {
-			return p, []error{fmt.Errorf("the entry %s is dropped: %w", compressedKey, err)}, nil
+			return p, []error{fmt.Errorf("the entry %s can't be read, and is dropped: %w", compressedKey, err)}, nil
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(entries)) {

@@ -11,19 +11,6 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// The manager-wide state is in a ConfigMap of its own, under these keys and [Head]. They are part of the
-// format.
-const (
-	GuardsKey = "_guards" // trips, holds and when policies began, as package breaker marshals them
-	ConfigKey = "_config" // a [Config]
-)
-
-// StateObject is the state's object number, after those of the partitions.
-const StateObject = Partitions
-
-// MaxConfig and MaxGuards are the maximum sizes in bytes of a stored [Config], and of the record of guards and holds.
-const MaxConfig, MaxGuards = 256 << 10, 256 << 10
-
 // Config is the configuration in force. The leader publishes it before it acts on it.
 type Config struct {
 	Method   policy.Method   `json:"method"` // what happens to pods that no policy matches

@@ -29,7 +29,6 @@ type keeper struct {
 	p     *process
 	core  *store.Core
 	timer time.Duration // when the core has a step due
-	terms int
 	asked chan struct{} // identifies the present term
 	began bool          // the present term has begun: the first call is allowed
 
@@ -84,16 +83,15 @@ func (k *keeper) lead() {
 	if !k.p.started || k.p.term == nil {
 		return
 	}
-	k.terms++
 	k.asked = make(chan struct{})
 	k.watched()
-	k.step(store.TermBegan{Term: k.terms, Done: k.asked})
+	k.step(store.TermBegan{Done: k.asked})
 }
 
 // endTerm ends the term, and cuts the calls in flight.
 func (k *keeper) endTerm() {
 	k.began = false
-	k.step(store.TermEnded{Term: k.terms})
+	k.step(store.TermEnded{Done: k.asked})
 	calls := k.calls
 	k.calls = nil
 	for _, call := range calls {

@@ -64,8 +64,10 @@ func (c *ConfigMaps) Write(ctx context.Context, number int, s journal.StoredPart
 	object := &v1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.names[number]}}
 	write := func() (*v1.ConfigMap, error) { return c.client.Create(ctx, object, metav1.CreateOptions{}) }
 	if s.Version != "" {
-		object = new(*c.latest[number].Load())
-		object.ManagedFields = nil // the API server keeps them
+		if latest := c.latest[number].Load(); latest != nil {
+			object = new(*latest)
+			object.ManagedFields = nil // the API server keeps them
+		}
 		object.ResourceVersion = s.Version
 		write = func() (*v1.ConfigMap, error) { return c.client.Update(ctx, object, metav1.UpdateOptions{}) }
 	}

@@ -56,15 +56,15 @@ type Core struct {
 	objects []*object
 	last    journal.LastWatch // on the monotonic clock
 
-	term     int // the present term; 0 if this process does not lead
+	term     int // counts the changes of leadership
 	phase    phase
 	deadline time.Time     // when the term begins without what was not read
-	began    chan struct{} // waits for that
+	began    chan struct{} // waits for the term to begin
 
 	guards     json.RawMessage
 	config     []byte
 	beat       time.Time       // when the state is written although nothing has changed; zero before its first write
-	listed     int             // how many partitions the last state lists as not stored
+	listed     int             // how many partitions the last state lists as not stored; once fewer are, it is written
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -93,7 +93,9 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 		for _, o := range c.objects[:journal.StateObject] {
 			o.callIfDue()
 		}
-		c.refresh()
+		if len(c.unstored()) < c.listed || !c.beat.IsZero() && !c.now.Before(c.beat) {
+			c.state().dirty = true
+		}
 		c.state().callIfDue()
 	}
 	c.answer()
@@ -101,8 +103,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return effects
 }
 
-func (c *Core) changeTerm(term int, p phase) {
-	c.term, c.phase, c.beat = term, p, time.Time{}
+func (c *Core) changeTerm(p phase) {
+	c.term, c.phase, c.beat = c.term+1, p, time.Time{}
 	for _, o := range c.objects {
 		o.reset()
 	}
@@ -114,7 +116,7 @@ func (c *Core) applyRead() {
 	waits := slices.ContainsFunc(c.objects, func(o *object) bool {
 		return !o.opened && !o.useless || journal.IsNewer(o.newest, c.last.Reached)
 	})
-	if c.term == 0 || c.phase == reading && waits && c.now.Before(c.deadline) {
+	if c.phase == standby || c.phase == reading && waits && c.now.Before(c.deadline) {
 		return
 	}
 	for _, o := range c.objects {
@@ -180,13 +182,6 @@ func (c *Core) heartbeat() journal.Heartbeat {
 		h.Watched = c.options.Ahead.At(c.now).Early(h.Watched)
 	}
 	return h
-}
-
-// refresh has the state written again when its time has come, or once it lists more partitions than are not stored.
-func (c *Core) refresh() {
-	if len(c.unstored()) < c.listed || !c.beat.IsZero() && !c.now.Before(c.beat) {
-		c.state().dirty = true
-	}
 }
 
 // unstored returns the partitions whose latest records are not stored.

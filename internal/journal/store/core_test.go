@@ -162,14 +162,14 @@ func (p *process) lead() *process {
 	p.term++
 	p.began = 0
 	p.beginning = make(chan struct{})
-	p.step(store.TermBegan{Term: p.term, Done: p.beginning})
+	p.step(store.TermBegan{Done: p.beginning})
 	return p
 }
 
 func (p *process) resign() {
 	term := p.term
 	p.term = 0
-	p.step(store.TermEnded{Term: term})
+	p.step(store.TermEnded{Done: p.beginning})
 	p.term = term
 }
 

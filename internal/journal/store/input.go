@@ -22,24 +22,21 @@ type NodesChanged struct{ Partition int }
 
 func (in NodesChanged) apply(c *Core) { c.objects[in.Partition].dirty = true }
 
-// TermBegan begins a term of leadership, once the source has all nodes. Numbers of terms are positive, and each is used
-// once. Effects.Done answers it, unless the term ends before, once the first call of the manager is allowed.
-type TermBegan struct {
-	Term int
-	Done chan struct{}
-}
+// TermBegan begins a term of leadership, once the source has all nodes. Effects.Done answers it, unless the term ends
+// before, once the first call of the manager is allowed.
+type TermBegan struct{ Done chan struct{} }
 
 func (in TermBegan) apply(c *Core) {
-	c.changeTerm(in.Term, reading)
+	c.changeTerm(reading)
 	c.deadline, c.began = c.now.Add(beginTimeout), in.Done
 }
 
-// TermEnded ends the term with this number.
-type TermEnded struct{ Term int }
+// TermEnded ends the term that began with the same Done, if no other has begun.
+type TermEnded struct{ Done chan struct{} }
 
 func (in TermEnded) apply(c *Core) {
-	if in.Term == c.term {
-		c.changeTerm(0, standby)
+	if in.Done == c.began {
+		c.changeTerm(standby)
 	}
 }
 
@@ -87,11 +84,11 @@ func (in Flush) apply(c *Core) {
 
 // Effects are the results of a step.
 type Effects struct {
-	Calls            []Call          // to make; an object has at most one at a time
-	Guards           *Guards         // the record of guards and holds that was read; nil if none was read in this step
-	Troubles         []Trouble       // the problems that have begun or are over
-	Done             []chan struct{} // of inputs that are answered
-	Next             time.Time       // when the next step is due if nothing else happens before; zero if none is due
+	Calls    []Call          // to make; an object has at most one at a time
+	Guards   *Guards         // the record of guards and holds that was read; nil if none was read in this step
+	Troubles []Trouble       // the problems that have begun or are over
+	Done     []chan struct{} // of inputs that are answered
+	Next     time.Time       // when the next step is due if nothing else happens before; zero if none is due
 }
 
 // Guards is the record of guards and holds as it is stored.

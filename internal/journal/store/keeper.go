@@ -34,13 +34,10 @@ type Objects interface {
 type Options struct {
 	CoreOptions // the source must be safe for concurrent use
 
-	Objects Objects         // stores the journal; nil stores nothing
-	Synced  <-chan struct{} // is closed once the source has all nodes
-	Logger  logr.Logger     // receives the problems of the journal
-
-	// Watched returns the last delivery of the node watch, on the monotonic clock. [Keeper.NodeChanged] must be called
-	// for all changes before it reports them.
-	Watched func() journal.LastWatch
+	Objects Objects                  // stores the journal; nil stores nothing
+	Synced  <-chan struct{}          // is closed once the source has all nodes
+	Watched func() journal.LastWatch // see [Watched]; [Keeper.NodeChanged] was called for all changes up to it
+	Logger  logr.Logger              // receives the problems of the journal
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it.
@@ -55,9 +52,7 @@ type Keeper struct {
 	ended    chan struct{}
 	wake     chan struct{}
 	running  sync.WaitGroup
-
-	terms atomic.Int64                    // how many terms were asked for
-	term  atomic.Pointer[context.Context] // of the latest one; nil before the first
+	term     atomic.Pointer[context.Context] // the latest one; nil before the first
 
 	mu     sync.Mutex
 	inputs []Input      // that were not processed
@@ -181,10 +176,10 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 	if !k.await(ctx, k.options.Synced) {
 		return false
 	}
-	number, began := int(k.terms.Add(1)), make(chan struct{})
+	began := make(chan struct{})
 	k.term.Store(&ctx)
-	k.put(TermBegan{number, began})
-	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
+	k.put(TermBegan{began})
+	context.AfterFunc(ctx, func() { k.put(TermEnded{began}) })
 	return k.await(ctx, began)
 }
 

@@ -52,7 +52,7 @@ func (o *object) isState() bool { return o.number == journal.StateObject }
 
 // isDue reports whether a read or a write starts once o.next has come.
 func (o *object) isDue() bool {
-	return o.term != 0 && !o.busy && (!o.opened || o.isWritten() && o.dirty)
+	return o.phase != standby && !o.busy && (!o.opened || o.isWritten() && o.dirty)
 }
 
 // isWritten reports whether this process writes the object by now. A term begins once the state is written.
