@@ -71,8 +71,8 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence returns the presence of taints that count as one after this observation; known is the one before, perhaps without
-// states. The fingerprints are of all taints of the node, before and now.
+// presence returns the presence of taints that count as one after this observation. known is the presence before,
+// perhaps without states, and the fingerprints are of all taints of the node before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {
