@@ -188,8 +188,7 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 func (k *Keeper) SetGuards(text json.RawMessage) { k.put(GuardsSet{text}) }
 
 // SetConfig sets the configuration that this process publishes while it leads, as [journal.Config.Encode] returns it.
-// If this process leads, SetConfig blocks until it is written or an attempt has failed, or until the context or Run
-// ends.
+// It blocks until [ConfigSet] is answered, or the context or Run ends.
 func (k *Keeper) SetConfig(ctx context.Context, text []byte) {
 	done := make(chan struct{})
 	k.put(ConfigSet{text, done})

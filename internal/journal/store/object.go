@@ -128,8 +128,7 @@ func (o *object) answered(in Answered) {
 func (o *object) open() error {
 	if o.isState() {
 		state, err := journal.DecodeState(o.data)
-		known := len(o.data) == 0 || state.Version != 0
-		if known {
+		if len(o.data) == 0 || state.Version != 0 { // its format is known
 			o.state = state
 			o.problem(invalid, err)
 			err = nil
