@@ -124,8 +124,7 @@ func (m *Manager) createJournal(config []byte) {
 			Identity: m.options.Identity, Config: config,
 		},
 		Objects: m.options.Journal, Synced: m.source.Synced(),
-		Watched: m.source.LastWatch, HistoryChanged: func(node string) { m.shardOf(node).NodeChanged(node) },
-		GuardsRead: m.guardsRead, Logger: m.options.Logger,
+		Watched: m.source.LastWatch, GuardsRead: m.guardsRead, Logger: m.options.Logger,
 	})
 }
 

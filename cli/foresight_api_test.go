@@ -178,7 +178,7 @@ func journalPage() object {
 	disk := journal.TaintState{Start: start}
 	disk.Taint = v1.Taint{Key: "disk", Effect: v1.TaintEffectNoExecute}
 	record := journal.Record{UID: "1b4ad2d0-0000-4000-8000-0000000000n4", Version: "1", Taints: [][]journal.TaintState{{disk}}}
-	data, _ := journal.Encode(journal.Partition{Written: start.Add(20 * time.Second), Records: map[string]journal.Record{"n4": record}})
+	data, _ := journal.Encode(journal.Partition{Heartbeat: journal.Heartbeat{Written: start.Add(20 * time.Second)}, Records: map[string]journal.Record{"n4": record}})
 	return stored(journal.PartitionOf("n4"), data)
 }
 

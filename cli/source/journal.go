@@ -34,7 +34,7 @@ func (l location) name() string { return store.NameFor(l.lease) }
 // none returns a journal of which nothing was read.
 func (l location) none() *foresight.Journal {
 	all := fmt.Sprintf("ConfigMaps %s-* in namespace %s", l.name(), l.namespace)
-	state := fmt.Sprintf("ConfigMap %s/%s", l.namespace, journal.StateName(l.name()))
+	state := fmt.Sprintf("ConfigMap %s/%s", l.namespace, store.Names(l.name())[journal.StateObject])
 	return foresight.NewJournal(all, state, grantIn(l.namespace, "role"))
 }
 

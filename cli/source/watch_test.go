@@ -20,6 +20,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -108,7 +109,7 @@ func published(t *testing.T, c journal.Config) *v1.ConfigMap {
 		t.Fatal(err)
 	}
 	return &v1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: journal.StateName(usual.name()), ResourceVersion: "1"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: usual.namespace, Name: store.Names(usual.name())[journal.StateObject], ResourceVersion: "1"},
 		Data:       journal.EncodeState(journal.Heartbeat{Written: time.Now()}, nil, text),
 	}
 }

@@ -29,10 +29,10 @@ import (
 // Handler is called after changes, once the reader shows them. The goroutines that watch call it, so it must not block.
 // The calls about nodes come one after the other, in the order of the events, and so do those about pods.
 type Handler interface {
-	// NodeChanged is called when the NoExecute taints or the triggers of the node with this name have changed, when
-	// another node has taken the name, or when a tainted node was deleted. While policies need labels of nodes, it is
-	// also called when the labels of a tainted node have changed. The verdicts of the node's pods must be computed
-	// again.
+	// NodeChanged is called when the NoExecute taints or the triggers of the node with this name, or their starts, have
+	// changed, when another node has taken the name, or when a tainted node was deleted. While policies need labels of
+	// nodes, it is also called when the labels of a tainted node have changed. The verdicts of the node's pods must be
+	// computed again.
 	NodeChanged(name string)
 
 	// PodChanged is called when the pod has appeared on node or is gone from it, or when something else that its

@@ -181,15 +181,15 @@ func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 }
 
 // ApplyRecord takes the starts of a node's taints from the journal's record, whose writer last watched the nodes then,
-// and reports whether that changes the history; see [journal.NodeHistory.ApplyRecord]. It does not call the handler.
-func (no *nodes) ApplyRecord(name string, r journal.Record, last journal.LastWatch) (changed bool) {
+// and calls the handler if that changes the history; see [journal.NodeHistory.ApplyRecord].
+func (no *nodes) ApplyRecord(name string, r journal.Record, last journal.LastWatch) {
 	no.changing.Lock()
-	defer no.changing.Unlock()
 	now, changed := no.applyRecord(no.state(name), r, last)
 	if now.Node != nil {
 		no.set(name, now)
 	}
-	return changed
+	no.changing.Unlock()
+	no.notify(name, journal.Change{History: changed})
 }
 
 // Records returns the records of the tainted nodes of a partition of the journal, by name.

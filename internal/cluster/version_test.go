@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -38,6 +39,18 @@ func TestARecordHasTheVersionUpToWhichItsWriterKnowsTheTaints(t *testing.T) {
 		}
 		if got := s.Records(journal.PartitionOf("n"))["n"].Version; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestTheHandlerIsCalledWhenARecordChangesAStart(t *testing.T) {
+	s, told := newSkewed(t, 0), &deaf{}
+	s.list(s.node("7", map[string]time.Duration{"gpu": time.Minute}))
+	s.nodes.handler = told
+	for _, when := range []string{"changes it", "has changed it before"} {
+		s.ApplyRecord("n", s.record(10*time.Minute), journal.LastWatch{Reached: "7"})
+		if told.calls != 1 {
+			t.Errorf("a record %s: %d calls, want 1", when, told.calls)
 		}
 	}
 }

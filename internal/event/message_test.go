@@ -64,7 +64,7 @@ func TestMessages(t *testing.T) {
 			"etcdserver: leader changed"},
 	}
 	for _, test := range tests {
-		if diff := cmp.Diff(test.want, message(&test.note)); diff != "" {
+		if diff := cmp.Diff(test.want, podEvent(&test.note).Message); diff != "" {
 			t.Errorf("message (-want +got):\n%s", diff)
 		}
 	}
@@ -98,7 +98,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 		InvolvedObject:      v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: "shop", Name: "web-0", UID: "6d9f"},
 		Type:                "Normal",
 		Reason:              "TaintManagerEviction",
-		Message:             message(&n),
+		Message:             "Marking for deletion Pod shop/web-0 on node n1, due at 2026-05-01T12:00:00Z: taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated",
 		FirstTimestamp:      metav1.NewTime(at),
 		LastTimestamp:       metav1.NewTime(at),
 		Count:               1,

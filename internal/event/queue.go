@@ -220,16 +220,14 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 func (q *Queue) write(ctx context.Context, e *queued) {
 	event := e.event()
 	stamp(event, e.at, e.serial)
-	failure := time.After(failureTime)
+	failure, end := context.WithTimeout(ctx, failureTime)
+	defer end()
 	attempt, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	reason := whyDropped(ctx, q.options.Sink(attempt, event))
 	again := !e.tried && (reason == droppedFailed || reason == droppedTimeout)
 	if again {
-		select {
-		case <-failure:
-		case <-ctx.Done():
-		}
+		<-failure.Done()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

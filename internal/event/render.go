@@ -25,13 +25,12 @@ const (
 )
 
 func tripMessage(e *breaker.Event) string {
-	where := ""
+	nodes := fmt.Sprintf("%d of %d nodes", e.Affected, e.Nodes)
 	if e.Trip.Group != "" {
-		where = " of " + e.Trip.Group
+		nodes += " of " + e.Trip.Group
 	}
-	return fmt.Sprintf(
-		"Breaker %s is tripped: %d of %d nodes%s are affected, this one among them, and the evictions because of its taints are held",
-		e.Trip.Breaker, e.Affected, e.Nodes, where)
+	return "Breaker " + e.Trip.Breaker + " is tripped: " + nodes +
+		" are affected, this one among them, and the evictions because of its taints are held"
 }
 
 // nodeEvent returns an event on a node. Kubelets give the node's name as UID in their events, and kubectl describe
@@ -42,15 +41,9 @@ func nodeEvent(node, kind, reason, text string) *v1.Event {
 
 // podEvent returns the event for a note. Unless it says that the pod stays, it has what programs read of an eviction.
 func podEvent(n *eviction.Note) *v1.Event {
-	kind, reason := v1.EventTypeNormal, "TaintManagerEviction"
-	switch n.Kind {
-	case eviction.EvictionDelayed:
-		kind, reason = v1.EventTypeWarning, "EvictionBlocked"
-	case eviction.EvictionHeld:
-		reason = "EvictionHeld"
-	}
+	kind, reason, text := describe(n)
 	pod := v1.ObjectReference{Kind: "Pod", Namespace: n.Pod.Namespace, Name: n.Pod.Name, UID: n.Pod.UID}
-	e := newEvent(pod, kind, reason, message(n))
+	e := newEvent(pod, kind, reason, text)
 	if n.Kind != eviction.EvictionCancelled {
 		e.Annotations = map[string]string{
 			eviction.DeadlineAnnotation: taint.Stamp(n.Verdict.At),
@@ -82,31 +75,35 @@ func stamp(e *v1.Event, at time.Time, serial uint64) {
 // eventName returns a name that is unique and valid, however long the name of the event's subject is.
 func eventName(about string, at time.Time, serial uint64) string {
 	suffix := fmt.Sprintf(".%x-%x", at.UnixNano(), serial)
-	if room := maxName - len(suffix); len(about) > room {
-		about = strings.TrimRight(about[:room], ".-")
-	}
-	return about + suffix
+	about = about[:min(len(about), maxName-len(suffix))]
+	return strings.TrimRight(about, ".-") + suffix
 }
 
-// message returns the message of a note's event. Its first words are those of the built-in controller.
-func message(n *eviction.Note) string {
+// describe returns the type, reason and message of a note's event. The first words of the message are those of the
+// built-in controller.
+func describe(n *eviction.Note) (kind, reason, text string) {
+	kind, reason = v1.EventTypeNormal, "TaintManagerEviction"
 	pod, due := n.Pod.Key()+" on node "+n.Verdict.Node, "due at "+taint.Stamp(n.Verdict.At)
-	because, by, held := n.Verdict.Because(), "", ""
+	because, by := n.Verdict.Because(), ""
 	if n.Policy != "" {
 		by = "; policy " + n.Policy + " decides"
 	}
 	switch n.Kind {
 	case eviction.EvictionCancelled:
 		if n.Held.By != 0 {
-			held = " and held by " + n.Held.String()
+			due += " and held by " + n.Held.String()
 		}
-		return "Cancelling deletion of Pod " + pod + ", which was " + due + held + ": " + n.WhyStays() +
+		text = "Cancelling deletion of Pod " + pod + ", which was " + due + ": " + n.WhyStays() +
 			"; it was to go because " + because
 	case eviction.EvictionHeld:
-		return "Eviction of Pod " + pod + ", " + due + ", is held by " + n.Held.String() + ": " + because + by
+		reason = "EvictionHeld"
+		text = "Eviction of Pod " + pod + ", " + due + ", is held by " + n.Held.String() + ": " + because + by
 	case eviction.EvictionDelayed:
-		return fmt.Sprintf("Eviction of Pod %s, %s, is %s (%s), and will be tried again: %s", pod, due,
+		kind, reason = v1.EventTypeWarning, "EvictionBlocked"
+		text = fmt.Sprintf("Eviction of Pod %s, %s, is %s (%s), and will be tried again: %s", pod, due,
 			n.Outcome.Obstacle(), n.Outcome.Cause, n.Outcome.Message)
+	default:
+		text = "Marking for deletion Pod " + pod + ", " + due + ": " + because + by
 	}
-	return "Marking for deletion Pod " + pod + ", " + due + ": " + because + by
+	return kind, reason, text
 }

@@ -87,7 +87,7 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 			for number := range journal.Partitions {
 				page := journal.StoredPartition{}
 				if number < test.partitions {
-					page.Data, _ = journal.Encode(journal.Partition{Written: noon})
+					page.Data, _ = journal.Encode(journal.Partition{Heartbeat: journal.Heartbeat{Written: noon}})
 					page.Version = "1"
 				}
 				j.Add(number, page, nil)

@@ -223,7 +223,8 @@ func (s *shown) record() {
 	if n, _ := s.manager.PodsOn("n1"); n.Tainted() {
 		number := journal.PartitionOf("n1")
 		data, _ := journal.Encode(journal.Partition{
-			Written: s.now, Records: s.manager.Records(number), LastWatch: journal.LastWatch{Watched: s.now, Reached: s.manager.LastWatch().Reached},
+			Heartbeat: journal.Heartbeat{Written: s.now, LastWatch: journal.LastWatch{Watched: s.now, Reached: s.manager.LastWatch().Reached}},
+			Records:   s.manager.Records(number),
 		})
 		s.model.UpdateJournal(journal.PartitionOf("n1"), journal.StoredPartition{Version: "1", Data: data}, nil, s.now)
 	}

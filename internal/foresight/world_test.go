@@ -264,7 +264,8 @@ func recordedOf(name, uid string, written float64, taints ...taint.History) part
 		r.Taints = append(r.Taints, states)
 	}
 	return partition{journal.Partition{
-		Written: at(written), LastWatch: journal.LastWatch{Watched: at(written)}, Records: map[string]journal.Record{name: r},
+		Heartbeat: journal.Heartbeat{Written: at(written), LastWatch: journal.LastWatch{Watched: at(written)}},
+		Records:   map[string]journal.Record{name: r},
 	}}
 }
 

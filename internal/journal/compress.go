@@ -5,17 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 )
-
-// compressedKey is the key of all records of a partition together, in place of a key for each: a JSON object, compressed
-// by gzip, in base64. No node can have this name. It is part of the format.
-const compressedKey = "_records"
-
-// maxDecompressed bounds the memory that a forged entry can take.
-const maxDecompressed = 64 << 20
 
 // compress returns the compressed form of entries.
 func compress(entries map[string]string) string {
@@ -29,11 +21,9 @@ func compress(entries map[string]string) string {
 // decompress returns the entries of a compressed form.
 func decompress(text string) (entries map[string]string, err error) {
 	from, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
-	if err == nil {
-		err = json.NewDecoder(io.LimitReader(from, maxDecompressed)).Decode(&entries)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("it can't be read: %w", err)
+		return nil, err
 	}
-	return entries, nil
+	err = json.NewDecoder(io.LimitReader(from, maxDecompressed)).Decode(&entries)
+	return entries, err
 }

@@ -59,10 +59,15 @@ func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	})
 	for i := range o.Taints {
 		t := &o.Taints[i]
-		if r := o.Keys.roleOf(t); r != ignored && presenceOf(next.presences, r, t) == nil {
-			before, taints := presenceOf(known, r, t), o.group(r, t)
-			next.presences = append(next.presences, o.presence(before, r, taints, n.fingerprint, next.fingerprint))
+		r := o.Keys.roleOf(t)
+		if r == ignored || presenceOf(next.presences, r, t).states != nil {
+			continue
 		}
+		taints := slices.DeleteFunc(slices.Clone(o.Taints), func(other v1.Taint) bool {
+			return !counts(&other, t) || o.Keys.roleOf(&other) != r
+		})
+		before := presenceOf(known, r, t)
+		next.presences = append(next.presences, o.presence(before, taints, n.fingerprint, next.fingerprint))
 	}
 	changed := len(known) != len(n.presences) || !slices.EqualFunc(known, next.presences, func(a, b presence) bool {
 		return a.role == b.role && equalStates(a.states, b.states)
@@ -73,14 +78,14 @@ func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	return next, Change{History: changed, Record: changed || n.fingerprint != next.fingerprint}
 }
 
-// presenceOf returns the presence of the taint in this role, or nil.
-func presenceOf(list []presence, r role, t *v1.Taint) *presence {
-	for i := range list {
-		if list[i].role == r && counts(&list[i].states[0].Taint, t) {
-			return &list[i]
+// presenceOf returns the presence of the taint in this role; without states if there is none.
+func presenceOf(list []presence, r role, t *v1.Taint) presence {
+	for _, p := range list {
+		if p.role == r && counts(&p.states[0].Taint, t) {
+			return p
 		}
 	}
-	return nil
+	return presence{role: r}
 }
 
 // Origin reports whether the start of this taint, of an observed effect, is from a record, and whether this process

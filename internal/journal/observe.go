@@ -71,25 +71,10 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// group returns the taints in this role that count as one with t.
-func (o *Observation) group(r role, t *v1.Taint) (taints []v1.Taint) {
-	for i := range o.Taints {
-		if counts(&o.Taints[i], t) && o.Keys.roleOf(&o.Taints[i]) == r {
-			taints = append(taints, o.Taints[i])
-		}
-	}
-	return taints
-}
-
-// presence returns the presence of a group of taints after this observation; known is the one before, or nil. The
-// fingerprints are of all taints of the node, before and now.
-func (o *Observation) presence(
-	known *presence, r role, taints []v1.Taint, fingerprintBefore, fingerprint string,
-) presence {
-	next, replaced := presence{role: r}, false
-	if known != nil {
-		next = *known
-	}
+// presence returns the presence of taints that count as one after this observation. known is the presence before,
+// perhaps without states, and the fingerprints are of all taints of the node before and now.
+func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
+	next, replaced := known, false
 	if o.Gap {
 		shown := &listing{
 			version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
@@ -98,8 +83,8 @@ func (o *Observation) presence(
 		since := func(s *TaintState) time.Time { return s.Since }
 		seen := lastSeen{next.states, since, o.Watched, o.At.Timestamp, fingerprintBefore}
 		hasChanged := !Reaches(o.Reached, o.Version) // the node, in the gap
-		if replaced = known != nil && hasChanged && seen.differs(shown); replaced {
-			next = presence{role: r}
+		if replaced = known.states != nil && hasChanged && seen.differs(shown); replaced {
+			next = presence{role: known.role}
 		}
 		shown.first = next.states == nil
 		next.lists = next.listsWith(shown)
@@ -120,39 +105,35 @@ func (o *Observation) presence(
 // begin returns the state of a taint that the previous observation lacked. replaced means that the taint was set again
 // in the gap.
 func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) TaintState {
-	s := TaintState{
-		Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap,
-	}
+	s := TaintState{Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap}
 	if !o.Gap {
 		return s
 	}
 	if !o.Watched.IsZero() {
 		s.Relisted, s.Listed = o.At.Time, s.Start
 	}
-	since, start := o.listed(t, replaced)
-	if len(known) == 0 || since.After(known[len(known)-1].Since) {
+	since, start := o.DefaultStart, o.DefaultStart
+	if added := o.added(t, replaced); !added.IsZero() {
+		since, start = o.At.Timestamp(added), skew.NextSecond(added).UTC()
+	}
+	if !since.IsZero() && (len(known) == 0 || since.After(known[len(known)-1].Since)) {
 		s.Since, s.Start = since, start
 	}
 	return s
 }
 
-// listed returns when a listed taint began, by this process's clock and by the API server's: at its timeAdded if that
-// is credible. A NoSchedule taint counts from when a process first saw it while a policy made it a trigger. A taint
-// that was replaced in the gap began when managedFields say.
-func (o *Observation) listed(t *v1.Taint, replaced bool) (since, start time.Time) {
-	added := time.Time{}
+// added returns when a listed taint was set: at its timeAdded or, if it was replaced in the gap, when managedFields say;
+// zero if that is not credible. A NoSchedule taint counts from when a process first saw it while a policy made it a
+// trigger.
+func (o *Observation) added(t *v1.Taint, replaced bool) (added time.Time) {
 	switch {
 	case t.TimeAdded == nil && replaced:
 		added = o.Written
 	case t.TimeAdded != nil && t.Effect == v1.TaintEffectNoExecute && !t.TimeAdded.Time.Before(o.Created):
 		added = t.TimeAdded.Time
 	}
-	since, start = o.At.Timestamp(added), skew.NextSecond(added).UTC()
-	if added.IsZero() || o.At.IsFuture(added) || since.Before(o.Watched) { // the node did not have it then
-		since, start = o.At.Time, o.At.Late(o.At.Time)
-		if !o.DefaultStart.IsZero() {
-			since, start = o.DefaultStart, o.DefaultStart
-		}
+	if o.At.IsFuture(added) || o.At.Timestamp(added).Before(o.Watched) { // the node did not have it then
+		return time.Time{}
 	}
-	return since, start
+	return added
 }

@@ -13,18 +13,28 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Partitions is the number of partitions of a journal; they are numbered from 0. It is part of the format.
-const Partitions = 8
+// These are parts of the format. No node can have the name of such a key.
+const (
+	Partitions  = 8          // how many partitions a journal has; they are numbered from 0
+	StateObject = Partitions // the number of the manager-wide state, which is in a ConfigMap of its own
 
-// Head is the key of the [Heartbeat] of a partition or of the state. No node can have this name. It is part of the
-// format.
-const Head = "_journal"
+	formatVersion = 1
+	Head          = "_journal" // the [Heartbeat] of a partition or of the state
+	GuardsKey     = "_guards"  // of the state: trips, holds and when policies began, as package breaker marshals them
+	ConfigKey     = "_config"  // of the state: a [Config]
 
-const formatVersion = 1
+	// compressedKey replaces the keys of a partition's records: a JSON object of them, compressed by gzip, in base64.
+	compressedKey = "_records"
+)
 
-// partitionBudget is the maximum size in bytes of a partition's keys and values. A ConfigMap may have 1 MiB of them,
-// and needs additional room for its managedFields.
-const partitionBudget = 900_000
+// The maximum sizes in bytes. A ConfigMap may have 1 MiB of keys and values, and needs additional room for its
+// managedFields.
+const (
+	MaxConfig       = 256 << 10 // of a stored [Config]
+	MaxGuards       = 256 << 10 // of the record of guards and holds
+	partitionBudget = 900_000   // of a partition's keys and values
+	maxDecompressed = 64 << 20  // of compressed entries: it bounds the memory that a forged one can take
+)
 
 // PartitionOf returns the number of the partition that owns a node. It is part of the format.
 func PartitionOf(node string) int {
@@ -42,10 +52,9 @@ type StoredPartition struct {
 
 // Partition is the decoded content of a partition.
 type Partition struct {
-	Written time.Time         // by the writer's clock; zero if unknown
-	Records map[string]Record // of the partition's nodes, by name
+	Heartbeat
 
-	LastWatch // of the writer by that time
+	Records map[string]Record // of the partition's nodes, by name
 }
 
 // Record is the journal's record of one tainted node. Its JSON form is part of the format.
@@ -71,8 +80,7 @@ type TaintState struct {
 	Relisted time.Time `json:"-"`
 	Listed   time.Time `json:"relisted,omitzero"`
 
-	// Ended means that the node no longer carries the taint in this state.
-	Ended bool `json:"past,omitempty"`
+	Ended bool `json:"past,omitempty"` // the node no longer carries the taint in this state
 
 	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
 	// was first seen without it; empty while it lasts, and if unknown.
@@ -112,18 +120,14 @@ func Size(data map[string]string) (bytes int) {
 // Encode returns the stored form of a partition, and the names of the nodes that do not fit. The same content always
 // gives the same data. Records that do not fit as they are, are compressed.
 func Encode(p Partition) (data map[string]string, leftOut []string) {
-	head := map[string]string{Head: Heartbeat{Written: p.Written.UTC(), LastWatch: p.LastWatch}.encode()}
+	head := map[string]string{Head: p.encode()}
 	data = maps.Clone(head)
 	for node, record := range p.Records {
-		text, err := json.Marshal(record)
-		if err != nil { // JSON can't represent some years
-			leftOut = append(leftOut, node)
-			continue
-		}
+		text, _ := json.Marshal(record) // fails only for years that JSON cannot represent
 		data[node] = string(text)
 	}
 	if Size(data) <= partitionBudget {
-		return data, leftOut
+		return data, nil
 	}
 	entries := Entries(data)
 	nodes := slices.Sorted(maps.Keys(entries))
@@ -133,7 +137,7 @@ func Encode(p Partition) (data map[string]string, leftOut []string) {
 		}
 		head[compressedKey] = compress(entries)
 		if Size(head) <= partitionBudget {
-			return head, append(leftOut, nodes[fits:]...)
+			return head, nodes[fits:]
 		}
 	}
 }
@@ -145,15 +149,13 @@ func Decode(partition int, data map[string]string) (p Partition, problems []erro
 	if len(data) == 0 {
 		return p, nil, nil
 	}
-	head, err := decodeHead(data)
-	if err != nil {
+	if p.Heartbeat, err = decodeHead(data); err != nil {
 		return Partition{}, nil, err
 	}
-	p.Written, p.LastWatch = head.Written, head.LastWatch
 	entries := Entries(data)
 	if text, compressed := entries[compressedKey]; compressed {
 		if entries, err = decompress(text); err != nil {
-			return p, []error{fmt.Errorf("the entry %s is dropped: %w", compressedKey, err)}, nil
+			return p, []error{fmt.Errorf("the entry %s can't be read, and is dropped: %w", compressedKey, err)}, nil
 		}
 	}
 	for _, node := range slices.Sorted(maps.Keys(entries)) {

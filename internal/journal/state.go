@@ -11,22 +11,6 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// The manager-wide state is in a ConfigMap of its own, [StateName], under these keys and [Head]. They are part of the
-// format.
-const (
-	GuardsKey = "_guards" // trips, holds and when policies began, as package breaker marshals them
-	ConfigKey = "_config" // a [Config]
-)
-
-// StateObject is the state's object number, after those of the partitions.
-const StateObject = Partitions
-
-// MaxConfig and MaxGuards are the maximum sizes in bytes of a stored [Config], and of the record of guards and holds.
-const MaxConfig, MaxGuards = 256 << 10, 256 << 10
-
-// StateName returns the name of the ConfigMap of the state, for partitions of this name.
-func StateName(name string) string { return name + "-state" }
-
 // Config is the configuration in force. The leader publishes it before it acts on it.
 type Config struct {
 	Method   policy.Method   `json:"method"` // what happens to pods that no policy matches
@@ -106,22 +90,15 @@ func DecodeState(data map[string]string) (s State, err error) {
 
 // decodeHead parses the entry [Head] of the data. Its version is 0 unless that is known.
 func decodeHead(data map[string]string) (h Heartbeat, err error) {
-	err = json.Unmarshal([]byte(data[Head]), &h)
-	if h.Version != formatVersion {
-		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, data[Head], formatVersion)
-	}
-	if err != nil {
-		return Heartbeat{}, fmt.Errorf("its entry %s can't be read: %w", Head, err)
+	if err := json.Unmarshal([]byte(data[Head]), &h); err != nil || h.Version != formatVersion {
+		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, which is not of version %d: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, data[Head], formatVersion)
 	}
 	return h, nil
 }
 
 func (h Heartbeat) encode() string {
 	h.Version = formatVersion
-	text, err := json.Marshal(h)
-	if err != nil {
-		return `{"version":1}` // only for years that JSON cannot represent
-	}
+	text, _ := json.Marshal(h) // fails only for years that JSON cannot represent
 	return string(text)
 }
 

@@ -155,7 +155,7 @@ func (w *world) takesAFullPartition(t *testing.T) {
 	var data map[string]string
 	for i := 0; ; i++ {
 		if i%50 == 0 {
-			next, _ := journal.Encode(journal.Partition{Records: records, Written: time.Now()})
+			next, _ := journal.Encode(journal.Partition{Records: records, Heartbeat: journal.Heartbeat{Written: time.Now()}})
 			if len(next) < i { // it is compressed
 				break
 			}

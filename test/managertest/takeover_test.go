@@ -68,7 +68,9 @@ func (f *firstCall) Evict(context.Context, taintmanager.Eviction) taintmanager.O
 func recorded(name string, nodes []v1.Node) *configMaps {
 	partitions := make([]journal.Partition, journal.Partitions)
 	for i := range partitions {
-		partitions[i] = journal.Partition{Written: time.Now(), Records: map[string]journal.Record{}}
+		partitions[i] = journal.Partition{
+			Heartbeat: journal.Heartbeat{Written: time.Now()}, Records: map[string]journal.Record{},
+		}
 	}
 	for i := range nodes {
 		n := &nodes[i]

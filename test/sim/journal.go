@@ -12,7 +12,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
@@ -30,7 +29,6 @@ type keeper struct {
 	p     *process
 	core  *store.Core
 	timer time.Duration // when the core has a step due
-	terms int
 	asked chan struct{} // identifies the present term
 	began bool          // the present term has begun: the first call is allowed
 
@@ -53,10 +51,6 @@ func (k *keeper) step(in store.Input) {
 	}
 	do := k.core.Step(k.p.Now(), in)
 	k.p.wakeBy(&k.timer, do.Next, k.watched)
-	for _, node := range do.HistoriesChanged {
-		k.p.w.say(k.p.name, "takes over what the journal says of node %s", node)
-		k.p.shardOf(node).put(shard.NodeChanged{Name: node})
-	}
 	for _, t := range do.Troubles {
 		k.p.w.say(k.p.name, "%s of the journal: %s %s", t.Object, t.Kind, t.Text)
 	}
@@ -89,16 +83,15 @@ func (k *keeper) lead() {
 	if !k.p.started || k.p.term == nil {
 		return
 	}
-	k.terms++
 	k.asked = make(chan struct{})
 	k.watched()
-	k.step(store.TermBegan{Term: k.terms, Done: k.asked})
+	k.step(store.TermBegan{Done: k.asked})
 }
 
 // endTerm ends the term, and cuts the calls in flight.
 func (k *keeper) endTerm() {
 	k.began = false
-	k.step(store.TermEnded{Term: k.terms})
+	k.step(store.TermEnded{Done: k.asked})
 	calls := k.calls
 	k.calls = nil
 	for _, call := range calls {
@@ -216,7 +209,7 @@ type source struct {
 }
 
 // Explain passes a record to the cache, and its counterpart to the oracle.
-func (s source) ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool {
+func (s source) ApplyRecord(node string, r journal.Record, last journal.LastWatch) {
 	k := &s.p.keeper
 	number := journal.PartitionOf(node)
 	s.p.w.excused = s.p.w.excused || k.read[number].forged // nobody can tell
@@ -227,5 +220,6 @@ func (s source) ApplyRecord(node string, r journal.Record, last journal.LastWatc
 		}
 		s.p.observer.Explained(s.p.w.now(), theirs, by)
 	}
-	return s.Feed.ApplyRecord(node, r, last)
+	s.p.w.say(s.p.name, "reads the record of node %s", node)
+	s.Feed.ApplyRecord(node, r, last)
 }

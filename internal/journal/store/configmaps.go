@@ -38,7 +38,7 @@ func Names(name string) (names []string) {
 	for partition := range journal.Partitions {
 		names = append(names, fmt.Sprintf("%s-%d", name, partition))
 	}
-	return append(names, journal.StateName(name))
+	return append(names, name+"-state")
 }
 
 // Read reads a partition, or the state, as it is now. If the ConfigMap does not exist, the result has no version.
@@ -73,10 +73,6 @@ func (c *ConfigMaps) Write(ctx context.Context, number int, s journal.StoredPart
 	}
 	object.Data = s.Data
 	stored, err := write()
-	if s.Version == "" && apierrors.IsForbidden(err) {
-		err = fmt.Errorf("it does not exist, and the permission to create configmaps in namespace %s is missing: %w",
-			c.namespace, err)
-	}
 	if err != nil {
 		return "", fmt.Errorf("writing the ConfigMap %s/%s: %w", c.namespace, object.Name, err)
 	}

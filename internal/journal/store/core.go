@@ -23,9 +23,8 @@ const (
 type Source interface {
 	// Records returns the records of the tainted nodes of a partition, by name.
 	Records(partition int) map[string]journal.Record
-	// ApplyRecord takes the starts of a node's taints from a record, and reports whether that changes the node's
-	// history; see [journal.NodeHistory.ApplyRecord].
-	ApplyRecord(node string, r journal.Record, last journal.LastWatch) bool
+	// ApplyRecord takes the starts of a node's taints from a record; see [journal.NodeHistory.ApplyRecord].
+	ApplyRecord(node string, r journal.Record, last journal.LastWatch)
 }
 
 // CoreOptions are the parameters of a [Core]. Source and Leading are required.
@@ -57,15 +56,15 @@ type Core struct {
 	objects []*object
 	last    journal.LastWatch // on the monotonic clock
 
-	term     int // the present term; 0 if this process does not lead
+	term     int // counts the changes of leadership
 	phase    phase
 	deadline time.Time     // when the term begins without what was not read
-	began    chan struct{} // waits for that
+	began    chan struct{} // waits for the term to begin
 
 	guards     json.RawMessage
 	config     []byte
 	beat       time.Time       // when the state is written although nothing has changed; zero before its first write
-	listed     int             // how many partitions the last state lists as not stored
+	listed     int             // how many partitions the last state lists as not stored; once fewer are, it is written
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -88,13 +87,15 @@ func NewCore(o CoreOptions) *Core {
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	c.now, c.effects = now, &effects
-	c.apply(in)
+	in.apply(c)
 	c.applyRead()
 	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
 		for _, o := range c.objects[:journal.StateObject] {
 			o.callIfDue()
 		}
-		c.refresh()
+		if len(c.unstored()) < c.listed || !c.beat.IsZero() && !c.now.Before(c.beat) {
+			c.state().dirty = true
+		}
 		c.state().callIfDue()
 	}
 	c.answer()
@@ -102,39 +103,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	return effects
 }
 
-func (c *Core) apply(in Input) {
-	switch in := in.(type) {
-	case Watched:
-		c.last = in.Last
-	case NodesChanged:
-		c.objects[in.Partition].dirty = true
-	case TermBegan:
-		c.changeTerm(in.Term, reading)
-		c.deadline, c.began = c.now.Add(beginTimeout), in.Done
-	case TermEnded:
-		if in.Term == c.term {
-			c.changeTerm(0, standby)
-		}
-	case GuardsSet:
-		c.guards, c.state().dirty = in.Text, true
-	case ConfigSet:
-		c.config, c.publishing = in.Text, append(c.publishing, in.Done)
-		c.state().dirty = true
-		c.state().tryNow()
-	case Answered:
-		if in.Term == c.term {
-			c.objects[in.Number].answered(in)
-		}
-	case Flush:
-		c.flushes = append(c.flushes, in.Done)
-		for _, o := range c.objects {
-			o.tryNow()
-		}
-	}
-}
-
-func (c *Core) changeTerm(term int, p phase) {
-	c.term, c.phase, c.beat = term, p, time.Time{}
+func (c *Core) changeTerm(p phase) {
+	c.term, c.phase, c.beat = c.term+1, p, time.Time{}
 	for _, o := range c.objects {
 		o.reset()
 	}
@@ -146,7 +116,7 @@ func (c *Core) applyRead() {
 	waits := slices.ContainsFunc(c.objects, func(o *object) bool {
 		return !o.opened && !o.useless || journal.IsNewer(o.newest, c.last.Reached)
 	})
-	if c.term == 0 || c.phase == reading && waits && c.now.Before(c.deadline) {
+	if c.phase == standby || c.phase == reading && waits && c.now.Before(c.deadline) {
 		return
 	}
 	for _, o := range c.objects {
@@ -205,28 +175,13 @@ func (c *Core) next() (next time.Time) {
 	return next
 }
 
-// lastWatch returns when this process last watched, by the API server's clock.
-func (c *Core) lastWatch() journal.LastWatch {
-	last := c.last
-	if !last.Watched.IsZero() {
-		last.Watched = c.options.Ahead.At(c.now).Early(last.Watched)
-	}
-	return last
-}
-
-// heartbeat returns the state's entry of this moment.
+// heartbeat returns the heartbeat of this moment, as a partition has it.
 func (c *Core) heartbeat() journal.Heartbeat {
-	h := journal.Heartbeat{Written: c.now.UTC(), Leader: c.options.Identity, LastWatch: c.lastWatch()}
-	h.Unstored = c.unstored()
-	c.listed = len(h.Unstored)
-	return h
-}
-
-// refresh has the state written again when its time has come, or once it lists more partitions than are not stored.
-func (c *Core) refresh() {
-	if len(c.unstored()) < c.listed || !c.beat.IsZero() && !c.now.Before(c.beat) {
-		c.state().dirty = true
+	h := journal.Heartbeat{Written: c.now.UTC(), LastWatch: c.last}
+	if !h.Watched.IsZero() {
+		h.Watched = c.options.Ahead.At(c.now).Early(h.Watched)
 	}
+	return h
 }
 
 // unstored returns the partitions whose latest records are not stored.

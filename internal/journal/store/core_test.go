@@ -76,9 +76,8 @@ func (p *process) Records(partition int) map[string]journal.Record {
 	return records
 }
 
-func (p *process) ApplyRecord(node string, _ journal.Record, last journal.LastWatch) bool {
+func (p *process) ApplyRecord(node string, _ journal.Record, last journal.LastWatch) {
 	p.explained[node] = last
-	return true
 }
 
 func at(seconds float64) time.Time {
@@ -163,14 +162,14 @@ func (p *process) lead() *process {
 	p.term++
 	p.began = 0
 	p.beginning = make(chan struct{})
-	p.step(store.TermBegan{Term: p.term, Done: p.beginning})
+	p.step(store.TermBegan{Done: p.beginning})
 	return p
 }
 
 func (p *process) resign() {
 	term := p.term
 	p.term = 0
-	p.step(store.TermEnded{Term: term})
+	p.step(store.TermEnded{Done: p.beginning})
 	p.term = term
 }
 

@@ -8,25 +8,37 @@ import (
 )
 
 // Input is an event for a [Core].
-type Input interface{ input() }
+type Input interface{ apply(c *Core) }
 
 // Watched reports the last delivery of the node watch, on the monotonic clock, whenever others have come or the time of
 // Effects.Next. All [NodesChanged] up to it come before: a state that has it has no partition with changes that are not
 // stored.
 type Watched struct{ Last journal.LastWatch }
 
+func (in Watched) apply(c *Core) { c.last = in.Last }
+
 // NodesChanged reports that records of nodes of this partition have changed.
 type NodesChanged struct{ Partition int }
 
-// TermBegan begins a term of leadership, once the source has all nodes. Numbers of terms are positive, and each is used
-// once. Effects.Done answers it, unless the term ends before, once the first call of the manager is allowed.
-type TermBegan struct {
-	Term int
-	Done chan struct{}
+func (in NodesChanged) apply(c *Core) { c.objects[in.Partition].dirty = true }
+
+// TermBegan begins a term of leadership, once the source has all nodes. Effects.Done answers it, unless the term ends
+// before, once the first call of the manager is allowed.
+type TermBegan struct{ Done chan struct{} }
+
+func (in TermBegan) apply(c *Core) {
+	c.changeTerm(reading)
+	c.deadline, c.began = c.now.Add(beginTimeout), in.Done
 }
 
-// TermEnded ends the term with this number.
-type TermEnded struct{ Term int }
+// TermEnded ends the term that began with the same Done, if no other has begun.
+type TermEnded struct{ Done chan struct{} }
+
+func (in TermEnded) apply(c *Core) {
+	if in.Done == c.began {
+		c.changeTerm(standby)
+	}
+}
 
 // Answered answers a call: a read with the content, a write with its new version, or either with an error.
 type Answered struct {
@@ -35,8 +47,16 @@ type Answered struct {
 	Err     error
 }
 
+func (in Answered) apply(c *Core) {
+	if in.Term == c.term {
+		c.objects[in.Number].answered(in)
+	}
+}
+
 // GuardsSet sets the record of guards and holds that this process writes while it leads.
 type GuardsSet struct{ Text json.RawMessage }
+
+func (in GuardsSet) apply(c *Core) { c.guards, c.state().dirty = in.Text, true }
 
 // ConfigSet sets the configuration that this process writes while it leads. Effects.Done answers it once the
 // configuration is written, or an attempt has failed, or if this process does not write.
@@ -45,27 +65,30 @@ type ConfigSet struct {
 	Done chan struct{}
 }
 
+func (in ConfigSet) apply(c *Core) {
+	c.config, c.state().dirty = in.Text, true
+	c.publishing = append(c.publishing, in.Done)
+	c.state().tryNow()
+}
+
 // Flush asks for all changes to be written. Effects.Done answers it once all are written, or once another attempt has
 // failed.
 type Flush struct{ Done chan struct{} }
 
-func (Watched) input()      {}
-func (NodesChanged) input() {}
-func (TermBegan) input()    {}
-func (TermEnded) input()    {}
-func (Answered) input()     {}
-func (GuardsSet) input()    {}
-func (ConfigSet) input()    {}
-func (Flush) input()        {}
+func (in Flush) apply(c *Core) {
+	c.flushes = append(c.flushes, in.Done)
+	for _, o := range c.objects {
+		o.tryNow()
+	}
+}
 
 // Effects are the results of a step.
 type Effects struct {
-	Calls            []Call          // to make; an object has at most one at a time
-	HistoriesChanged []string        // the nodes whose histories a record has changed
-	Guards           *Guards         // the record of guards and holds that was read; nil if none was read in this step
-	Troubles         []Trouble       // the problems that have begun or are over
-	Done             []chan struct{} // of inputs that are answered
-	Next             time.Time       // when the next step is due if nothing else happens before; zero if none is due
+	Calls    []Call          // to make; an object has at most one at a time
+	Guards   *Guards         // the record of guards and holds that was read; nil if none was read in this step
+	Troubles []Trouble       // the problems that have begun or are over
+	Done     []chan struct{} // of inputs that are answered
+	Next     time.Time       // when the next step is due if nothing else happens before; zero if none is due
 }
 
 // Guards is the record of guards and holds as it is stored.

@@ -30,19 +30,14 @@ type Objects interface {
 	Write(ctx context.Context, number int, content journal.StoredPartition) (version string, err error)
 }
 
-// Options are the parameters of a keeper. HistoryChanged and GuardsRead must not block.
+// Options are the parameters of a keeper. GuardsRead must not block.
 type Options struct {
 	CoreOptions // the source must be safe for concurrent use
 
-	Objects Objects         // stores the journal; nil stores nothing
-	Synced  <-chan struct{} // is closed once the source has all nodes
-	Logger  logr.Logger     // receives the problems of the journal
-
-	// Watched returns the last delivery of the node watch, on the monotonic clock. [Keeper.NodeChanged] must be called
-	// for all changes before it reports them.
-	Watched func() journal.LastWatch
-
-	HistoryChanged func(node string) // is called after a record has changed the history of a node
+	Objects Objects                  // stores the journal; nil stores nothing
+	Synced  <-chan struct{}          // is closed once the source has all nodes
+	Watched func() journal.LastWatch // see [Watched]; [Keeper.NodeChanged] was called for all changes up to it
+	Logger  logr.Logger              // receives the problems of the journal
 
 	// GuardsRead is called with the record of guards and holds in each term before [Keeper.Begin] returns, and again
 	// when it was read late, or when another client has written it.
@@ -52,15 +47,12 @@ type Options struct {
 // Keeper is the goroutine around a [Core]. Its methods are safe for concurrent use.
 type Keeper struct {
 	options  Options
-	core     *Core       // only Run's goroutine uses it
-	timer    *time.Timer // of the next step; likewise
+	core     *Core // only Run's goroutine uses it
 	problems *prometheus.GaugeVec
 	ended    chan struct{}
 	wake     chan struct{}
 	running  sync.WaitGroup
-
-	terms atomic.Int64                    // how many terms were asked for
-	term  atomic.Pointer[context.Context] // of the latest one; nil before the first
+	term     atomic.Pointer[context.Context] // the latest one; nil before the first
 
 	mu     sync.Mutex
 	inputs []Input      // that were not processed
@@ -74,9 +66,8 @@ func New(o Options) *Keeper {
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "taint_manager_journal_problems", Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
-	core := o.CoreOptions
-	core.Leading = k.leads
-	k.core = NewCore(core)
+	o.Leading = k.leads
+	k.core = NewCore(o.CoreOptions)
 	for _, kind := range kinds() {
 		k.problems.WithLabelValues(string(kind))
 	}
@@ -88,24 +79,22 @@ func New(o Options) *Keeper {
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.running.Wait()
 	defer close(k.ended)
-	k.timer = time.NewTimer(time.Hour)
-	defer k.timer.Stop()
+	var next <-chan time.Time // when the next step is due
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-k.wake:
-		case <-k.timer.C:
+		case <-next:
 		}
 		last := k.options.Watched() // all changes up to it are among the inputs
 		k.mu.Lock()
-		inputs := k.inputs
+		inputs := append(k.inputs, Watched{last})
 		k.inputs = nil
 		k.mu.Unlock()
 		for _, in := range inputs {
-			k.step(ctx, in)
+			next = k.step(ctx, in)
 		}
-		k.step(ctx, Watched{last})
 	}
 }
 
@@ -123,12 +112,10 @@ func (k *Keeper) put(in Input) {
 	}
 }
 
-func (k *Keeper) step(ctx context.Context, in Input) {
+// step processes an input, and returns when the next step is due.
+func (k *Keeper) step(ctx context.Context, in Input) (next <-chan time.Time) {
 	effects := k.core.Step(time.Now(), in)
 	k.report(effects.Troubles)
-	for _, node := range effects.HistoriesChanged {
-		k.options.HistoryChanged(node)
-	}
 	if effects.Guards != nil {
 		k.options.GuardsRead(*effects.Guards)
 	}
@@ -138,9 +125,10 @@ func (k *Keeper) step(ctx context.Context, in Input) {
 	for _, done := range effects.Done {
 		close(done)
 	}
-	if k.timer.Stop(); !effects.Next.IsZero() {
-		k.timer.Reset(time.Until(effects.Next))
+	if !effects.Next.IsZero() {
+		next = time.After(time.Until(effects.Next))
 	}
+	return next
 }
 
 func (k *Keeper) report(changes []Trouble) {
@@ -188,10 +176,10 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 	if !k.await(ctx, k.options.Synced) {
 		return false
 	}
-	number, began := int(k.terms.Add(1)), make(chan struct{})
+	began := make(chan struct{})
 	k.term.Store(&ctx)
-	k.put(TermBegan{number, began})
-	context.AfterFunc(ctx, func() { k.put(TermEnded{number}) })
+	k.put(TermBegan{began})
+	context.AfterFunc(ctx, func() { k.put(TermEnded{began}) })
 	return k.await(ctx, began)
 }
 
@@ -200,8 +188,7 @@ func (k *Keeper) Begin(ctx context.Context) bool {
 func (k *Keeper) SetGuards(text json.RawMessage) { k.put(GuardsSet{text}) }
 
 // SetConfig sets the configuration that this process publishes while it leads, as [journal.Config.Encode] returns it.
-// If this process leads, SetConfig blocks until it is written or an attempt has failed, or until the context or Run
-// ends.
+// It blocks until [ConfigSet] is answered, or the context or Run ends.
 func (k *Keeper) SetConfig(ctx context.Context, text []byte) {
 	done := make(chan struct{})
 	k.put(ConfigSet{text, done})

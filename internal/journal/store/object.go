@@ -30,9 +30,9 @@ type object struct {
 	applied   bool // what was read first in the term was applied
 	version   string
 	data      map[string]string
-	partition *journal.Partition // what was read first in the term, until it is applied
-	newest    string             // the newest version of a node in it
-	state     *journal.State     // what was read first in the term
+	partition journal.Partition // what was read first in the term, until it is applied
+	newest    string            // the newest version of a node in it
+	state     journal.State     // what was read first in the term
 
 	dirty bool              // there may be something to write
 	sent  map[string]string // by the last write
@@ -52,7 +52,7 @@ func (o *object) isState() bool { return o.number == journal.StateObject }
 
 // isDue reports whether a read or a write starts once o.next has come.
 func (o *object) isDue() bool {
-	return o.term != 0 && !o.busy && (!o.opened || o.isWritten() && o.dirty)
+	return o.phase != standby && !o.busy && (!o.opened || o.isWritten() && o.dirty)
 }
 
 // isWritten reports whether this process writes the object by now. A term begins once the state is written.
@@ -128,9 +128,8 @@ func (o *object) answered(in Answered) {
 func (o *object) open() error {
 	if o.isState() {
 		state, err := journal.DecodeState(o.data)
-		known := len(o.data) == 0 || state.Version != 0
-		if known {
-			o.state = &state
+		if len(o.data) == 0 || state.Version != 0 { // its format is known
+			o.state = state
 			o.problem(invalid, err)
 			err = nil
 		}
@@ -140,7 +139,7 @@ func (o *object) open() error {
 	p, dropped, err := journal.Decode(o.number, o.data)
 	o.problem(version, err)
 	o.problem(invalid, errors.Join(dropped...))
-	o.partition = &p
+	o.partition = p
 	for _, r := range p.Records {
 		if journal.IsNewer(r.Version, cmp.Or(o.newest, "1")) {
 			o.newest = r.Version
@@ -158,15 +157,12 @@ func (o *object) applyRead() {
 		o.effects.Guards = &Guards{o.state.Guards, true}
 		return
 	}
-	p, last := o.partition, o.partition.LastWatch
-	if state := o.Core.state().state; state != nil {
-		last = state.LastWatchOf(o.number, p)
-	}
-	o.partition = nil
+	p, state := o.partition, o.Core.state().state
+	last := state.LastWatchOf(o.number, &p)
+	o.partition = journal.Partition{}
 	for _, node := range slices.Sorted(maps.Keys(p.Records)) {
-		r := p.Records[node]
-		if !journal.IsNewer(r.Version, o.last.Reached) && o.options.Source.ApplyRecord(node, r, last) {
-			o.effects.HistoriesChanged = append(o.effects.HistoriesChanged, node)
+		if r := p.Records[node]; !journal.IsNewer(r.Version, o.last.Reached) {
+			o.options.Source.ApplyRecord(node, r, last)
 		}
 	}
 }
@@ -197,16 +193,19 @@ func (o *object) write() {
 
 func (o *object) content() (data map[string]string) {
 	var err error
+	beat := o.heartbeat()
 	if o.isState() {
 		guards := o.guards
 		if len(guards) > journal.MaxGuards {
 			guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
 		}
-		data = journal.EncodeState(o.heartbeat(), guards, o.config)
+		beat.Leader, beat.Unstored = o.options.Identity, o.unstored()
+		o.listed = len(beat.Unstored)
+		data = journal.EncodeState(beat, guards, o.config)
 	} else {
-		p := journal.Partition{Written: o.now, LastWatch: o.lastWatch(), Records: o.options.Source.Records(o.number)}
 		var leftOut []string
-		if data, leftOut = journal.Encode(p); len(leftOut) > 0 {
+		data, leftOut = journal.Encode(journal.Partition{Heartbeat: beat, Records: o.options.Source.Records(o.number)})
+		if len(leftOut) > 0 {
 			err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
 				strings.Join(leftOut, ", "))
 		}
