@@ -16,6 +16,7 @@ import (
 	k8stesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -93,7 +94,7 @@ func TestItStartsUnlessTheServerForbidsAReadWithoutWhichNothingWorks(t *testing.
 			_, resource, _ := strings.Cut(permission, " ")
 			want += "\n  " + resource + ` is forbidden: cannot ` + permission
 		}
-		if want += "\n" + howToGrant; err == nil || err.Error() != want {
+		if err == nil || err.Error() != want || hint.Of(err) != howToGrant {
 			t.Errorf("%s: got\n%v\nwant\n%s", name, err, want)
 		}
 	}

@@ -157,7 +157,7 @@ func (o *object) refused() string {
 	}
 	for i := range wanted {
 		if w := &wanted[i]; w.resembles(o.Kind) {
-			return fmt.Sprintf("has apiVersion %q and kind %q; write apiVersion: %s, kind: %s", o.APIVersion, o.Kind,
+			return fmt.Sprintf("has apiVersion %q and kind %q (did you mean apiVersion: %s, kind: %s?)", o.APIVersion, o.Kind,
 				w.apiVersion, w.kind)
 		}
 	}

@@ -108,7 +108,7 @@ func DecodeState(data map[string]string) (s State, err error) {
 func decodeHead(data map[string]string) (h Heartbeat, err error) {
 	err = json.Unmarshal([]byte(data[Head]), &h)
 	if h.Version != formatVersion {
-		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, and this program knows version %d only: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, data[Head], formatVersion)
+		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, but this version of taint-manager supports only version %d: it is neither used nor overwritten; delete the ConfigMap to start with an empty one", Head, data[Head], formatVersion)
 	}
 	if err != nil {
 		return Heartbeat{}, fmt.Errorf("its entry %s can't be read: %w", Head, err)
