@@ -157,7 +157,7 @@ func (o *options) check() (err error) {
 		{o.wait, o.watch, "--wait and --watch cannot be used together, because --wait also prints what holds it up"},
 		{o.wait, len(o.nodes) == 0, "--wait requires --node"},
 		{follows, o.from.Dumped(), following + " and --filename cannot be used together, because a dump does not change"},
-		{follows, o.at != "", following + " and --at cannot be used together, because it describes the present"},
+		{follows, o.at != "", following + " and --at cannot be used together, because " + following + " starts now"},
 		{follows, o.output.Exit.Given(), following + " and --exit-code cannot be used together, because " +
 			"--watch does not end, and with --wait the code 2 means that --timeout has passed"},
 		{
