@@ -53,7 +53,7 @@ func TestAServerThatStaysAwayIsNamedAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		err := newSettings().checkAccess(t.Context(), failing("*", "*", errors.New("connection refused")), "https://a:1")
-		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not answer within 10s") || time.Since(start) != 10*time.Second {
+		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not respond within 10s") || time.Since(start) != 10*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(start))
 		}
 	})
