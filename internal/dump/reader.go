@@ -173,8 +173,8 @@ func (r *reader) pass(o *object) error {
 	if o.Kind == "" {
 		switch of := o.tell(); {
 		case of.Type.Kind() == '"' && of.Object.Kind() == '{':
-			return errors.New("it is a stream of watch events, which has several states of an object; run kubectl " +
-				"without --output-watch-events")
+			return errors.New("it is a stream of watch events, which has several states of an object (run kubectl " +
+				"without --output-watch-events)")
 		case r.file.alone():
 			return fmt.Errorf("the object %s has no kind", o.at)
 		}
