@@ -152,9 +152,9 @@ const drainTimeout = 10 * time.Second
 func (o *Options) complete() error {
 	switch {
 	case o.DryRun && o.Evictor != nil:
-		return errors.New("taintmanager: Options.DryRun and Options.Evictor are both set; a dry run calls no evictor: leave one out")
+		return errors.New("taintmanager: Options.DryRun and Options.Evictor are both set; a dry run calls no evictor: set only one of them")
 	case o.CallTimeout < 0 || o.DrainTimeout < 0:
-		return fmt.Errorf("taintmanager: Options.CallTimeout is %v and Options.DrainTimeout %v; give times above 0, or 0 for the default", o.CallTimeout, o.DrainTimeout)
+		return fmt.Errorf("taintmanager: Options.CallTimeout is %v and Options.DrainTimeout %v; they must be positive, or 0 for the default", o.CallTimeout, o.DrainTimeout)
 	}
 	if err := o.configure(); err != nil {
 		return err

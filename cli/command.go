@@ -17,6 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/plan"
 	"github.com/taint-manager/taint-manager/cli/run"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // The exit codes.
@@ -71,12 +72,25 @@ func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
 		err = fmt.Errorf("writing the output: %w", out.Err)
 	}
 	if err != nil && !errors.Is(err, answer.ErrWouldEvict) {
-		_, _ = fmt.Fprintf(stderr, "taint-manager: %s\n", withDisplayName(root, err.Error()))
+		report(stderr, root, err)
 	}
 	if incomplete, ok := errors.AsType[answer.Incomplete](err); ok {
 		answer.Remark(stderr, incomplete.Remarks)
 	}
 	return exitCode(cmd, err)
+}
+
+// report prints each error that errors.Join has joined, and its next step on a line of its own.
+func report(w io.Writer, root *cobra.Command, err error) {
+	if usage, ok := errors.AsType[flags.UsageError](err); ok {
+		err = usage.Err
+	}
+	for _, problem := range terminal.Problems(err) {
+		_, _ = fmt.Fprintf(w, "error: %s\n", withDisplayName(root, problem.Error()))
+		if next := hint.Of(problem); next != "" {
+			_, _ = fmt.Fprintln(w, withDisplayName(root, terminal.Escape(next)))
+		}
+	}
 }
 
 // exitCode returns the exit code after a command. Where 2 stands for evictions, a wrong usage has the code 1.

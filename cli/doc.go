@@ -3,8 +3,8 @@
 //
 // [Run] is the whole program. Its exit code is [OK] if the command has succeeded, which for "run" means that it shut
 // down gracefully on a signal; [CannotRun] if the environment prevents it: no API server, no permission, no free port;
-// and [Usage] if the command line itself is wrong. Messages name the thing, its value and the next step. Logs go to
-// stderr.
+// and [Usage] if the command line itself is wrong. Messages begin with "error: " and name the thing and its
+// value; the next step is on a line of its own. Logs go to stderr.
 //
 // "run" sets properties of the whole process: logging, metrics and signals. A process may therefore run the command
 // "run" only once, and the others any number of times.

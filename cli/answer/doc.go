@@ -3,6 +3,7 @@
 package answer
 
 import (
+	"errors"
 	"math"
 	"runtime/debug"
 
@@ -27,10 +28,11 @@ func Command(
 		if before := debug.SetMemoryLimit(-1); before == math.MaxInt64 {
 			defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
 		}
-		if err := run(cmd, args); err != nil {
-			return terminal.SafeError{Err: err}
+		var safe []error
+		for _, err := range terminal.Problems(run(cmd, args)) {
+			safe = append(safe, terminal.SafeError{Err: err})
 		}
-		return nil
+		return errors.Join(safe...)
 	}
 	terminal.AddFlags(cmd, help, sections)
 	return cmd

@@ -22,7 +22,7 @@ func (e *ExitCode) Bind(fs *pflag.FlagSet, usage string, words ...string) {
 	words = append(words, "true", "false")
 	fs.BoolFunc("exit-code", usage, func(s string) error {
 		if !slices.Contains(words, s) {
-			return fmt.Errorf("it can't be %q", s)
+			return fmt.Errorf("unknown value %q", s)
 		}
 		e.about = s
 		return nil

@@ -10,20 +10,19 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // parsePath parses a template of jsonpath, as kubectl get does.
 func parsePath(template string) (*jsonpath.JSONPath, error) {
 	path := jsonpath.New("output").AllowMissingKeys(true)
 	if err := path.Parse(template); err != nil || template == "" {
-		reason := "it has no template"
+		reason := "the template is empty"
 		if err != nil {
-			reason = "its template can't be read (" + err.Error() + ")"
+			reason = "invalid template: " + err.Error()
 		}
-		return nil, flags.Refusal{
-			Flag: "output", Value: asPath + template, Allowed: reason,
-			Next: `write it as for kubectl get, such as -o jsonpath='{.pods[*].name}'`,
-		}
+		return nil, hint.Add(flags.Invalid("output", asPath+template, reason),
+			"Write the template as for kubectl get, such as -o jsonpath='{.pods[*].name}'.")
 	}
 	return path, nil
 }
@@ -44,7 +43,7 @@ func byPath(document any, template string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	if err := path.Execute(&out, safe(plain)); err != nil {
-		return nil, fmt.Errorf("the template of --output: %w", err)
+		return nil, fmt.Errorf("executing the template of --output: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -35,10 +35,8 @@ func Moment(at string) (foresight.Moment, error) {
 	}
 	parsed, err := time.Parse(time.RFC3339, at)
 	if err != nil {
-		return foresight.Moment{}, flags.Refusal{
-			Flag: "at", Value: at, Allowed: "it takes now, an offset such as +1h, or a time such as " +
-				"2026-05-01T12:00:00Z", Next: "leave it out for now",
-		}
+		return foresight.Moment{}, flags.Invalid("at", at, "must be now, an offset such as +1h, or a time such as "+
+			"2026-05-01T12:00:00Z")
 	}
 	return foresight.Moment{At: parsed}, nil
 }

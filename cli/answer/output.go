@@ -85,10 +85,7 @@ func (o *Output) Check() error {
 	if slices.Contains(o.forms, o.Form) {
 		return nil
 	}
-	return flags.Refusal{
-		Flag: "output", Value: o.Form, Allowed: "it takes " + flags.JoinWords(o.named(), "or"),
-		Next: "leave it out for table",
-	}
+	return flags.Invalid("output", o.Form, "must be "+flags.JoinWords(o.named(), "or"))
 }
 
 // Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an error if the

@@ -13,6 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // options are those of "explain".
@@ -45,7 +46,8 @@ func onePod(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 || len(args) == 2 && namesKind(args[0]) {
 		return nil
 	}
-	return fmt.Errorf("explain takes one pod, got %d; write '%s POD -n NAMESPACE'", len(args), cmd.CommandPath())
+	return hint.Add(fmt.Errorf("expected exactly one pod, got %d arguments", len(args)), "Use '%s POD -n NAMESPACE'.",
+		cmd.CommandPath())
 }
 
 func (o *options) flags() (sections cliflag.NamedFlagSets) {
@@ -104,12 +106,12 @@ func (o *options) scope(args []string) (*source.Scope, error) {
 	first, name, two := strings.Cut(written, "/")
 	switch {
 	case written == "" || two && (first == "" || name == "" || strings.Contains(name, "/")):
-		return nil, fmt.Errorf("%q names no pod; write POD, or NAMESPACE/POD", written)
+		return nil, fmt.Errorf("invalid pod %q: must be POD or NAMESPACE/POD", written)
 	case !two:
 		name = written
 	case len(args) == 1 && namesKind(first):
 	case namespace != "" && namespace != first:
-		return nil, fmt.Errorf("%s is not in the namespace of --namespace=%s; leave one out", written, namespace)
+		return nil, fmt.Errorf("the namespace of %s does not match --namespace=%s", written, namespace)
 	default:
 		namespace = first
 	}

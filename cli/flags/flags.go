@@ -1,4 +1,4 @@
-// Package flags adds the flags of package config to commands, and reports usage errors in one sentence with a hint.
+// Package flags adds the flags of package config to commands, and reports usage errors with the next step.
 package flags
 
 import (
@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // Copy sets the flags in to as those with these names are set in from.
@@ -52,7 +55,7 @@ func (t text) Type() string   { return t.kind }
 
 func (t text) Set(value string) error {
 	if value == "" {
-		return errors.New("it is empty")
+		return errors.New("must not be empty")
 	}
 	*t.to = value
 	return nil
@@ -67,7 +70,10 @@ func (u UsageError) Error() string { return u.Err.Error() }
 // Unwrap returns the wrapped error.
 func (u UsageError) Unwrap() error { return u.Err }
 
-func usageErrorf(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+// usageError adds where the usage of the command is described.
+func usageError(cmd *cobra.Command, err error) error {
+	return UsageError{hint.Add(err, "See '%s --help' for usage.", cmd.CommandPath())}
+}
 
 // KnownCommand rejects unknown subcommands.
 func KnownCommand(cmd *cobra.Command, args []string) error {
@@ -78,8 +84,7 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	for _, command := range cmd.Commands() {
 		names = append(names, command.Name())
 	}
-	return usageErrorf("there is no command %q%s: '%s --help' lists the commands", args[0],
-		Nearest(args[0], names), cmd.CommandPath())
+	return usageError(cmd, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), Nearest(args[0], names)))
 }
 
 // NoArguments rejects arguments of a command that has only flags.
@@ -87,37 +92,40 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := ""
+	err := fmt.Errorf("unexpected argument %q", args[0])
 	if slices.Contains([]string{"true", "false", "any"}, args[0]) {
-		hint = " write a switch as --NAME=" + args[0] + ";"
+		return UsageError{hint.Add(err, "To set a flag to %s, use --FLAG=%s.", args[0], args[0])}
 	}
-	return usageErrorf("%s takes flags only, got %q:%s '%s --help' lists the flags", cmd.Name(), args[0], hint,
-		cmd.CommandPath())
+	return usageError(cmd, err)
 }
 
-// Refuse returns the refusal of a flag in one sentence, for an error of package pflag.
+// Refuse returns the error of a command line for an error of package pflag.
 func Refuse(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		return refuseUnknown(cmd, unknown)
+		return unknownFlag(cmd, unknown)
 	}
-	if unreadable, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return UsageError{refuseValue(cmd, unreadable)}
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		reason := "must be " + takes(invalid.GetFlag())
+		if errors.Is(invalid, strconv.ErrRange) {
+			reason = "out of range"
+		}
+		err = Invalid(invalid.GetFlag().Name, invalid.GetValue(), reason)
 	}
-	return usageErrorf("%w; '%s --help' says what the flag takes", err, cmd.CommandPath())
+	return usageError(cmd, err)
 }
 
-// refuseUnknown names the flag as it was typed: pflag itself parses -kubeconfig as the flag -k.
-func refuseUnknown(cmd *cobra.Command, unknown *pflag.NotExistError) error {
+// unknownFlag names the flag as it was typed: pflag itself parses -kubeconfig as the flag -k.
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name, dashes := unknown.GetSpecifiedName(), "--"
 	if letters, _, _ := strings.Cut(unknown.GetSpecifiedShortnames(), "="); letters != "" {
 		name, dashes = letters, "-"
 	}
+	err := fmt.Errorf("unknown flag: %s%s%s", dashes, name, didYouMean(cmd, name))
 	if name == "pod-eviction-timeout" {
-		return usageErrorf("there is no flag --pod-eviction-timeout: a policy sets one timeout for the whole cluster; see " +
-			"docs/policies.md#one-eviction-timeout-for-the-whole-cluster")
+		return UsageError{hint.Add(err, "To set one timeout for the whole cluster, use a policy: see "+
+			"docs/policies.md#one-eviction-timeout-for-the-whole-cluster.")}
 	}
-	return usageErrorf("there is no flag %s%s%s: '%s --help' lists the flags", dashes, name, didYouMean(cmd, name),
-		cmd.CommandPath())
+	return usageError(cmd, err)
 }
 
 // didYouMean suggests another command that has the flag, or the flag of this command with the most similar name.
@@ -139,43 +147,28 @@ func didYouMean(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// refuseValue refuses a text that is not a value of the flag's type.
-func refuseValue(cmd *cobra.Command, err *pflag.InvalidValueError) error {
-	flag := err.GetFlag()
-	next := "leave it out for " + flag.DefValue
-	switch {
-	case flag.NoOptDefVal == "true":
-		next = "write --" + flag.Name + " for true"
-	case flag.Value.Type() == "int32Slice":
-		next = "leave it out for those of Go"
-	case flag.DefValue == "" || strings.HasPrefix(flag.DefValue, "["):
-		next = "'" + cmd.CommandPath() + " --help' says more"
-	}
-	return Refusal{Flag: flag.Name, Value: err.GetValue(), Allowed: "it takes " + takes(flag), Next: next}
-}
-
 // takes describes the allowed values of a flag, by its name if that is more specific than its type.
 func takes(flag *pflag.Flag) string {
 	switch flag.Name {
 	case "secure-port":
-		return "1 to 65535, or 0 for not serving"
+		return "a port number, 1 to 65535, or 0 to disable HTTPS"
 	case "exit-code":
-		return "true or false, and with plan any"
+		return "true or false, or any with plan"
 	}
 	byType := map[string]string{
 		"bool":          "true or false",
-		"int":           "whole numbers",
-		"float32":       "numbers such as 20 or 0.5",
-		"float64":       "numbers such as 20 or 0.5",
-		"duration":      "times such as 500ms, 10s or 1h30m",
-		"file":          "the name of a file, or - for the standard input",
+		"int":           "a whole number",
+		"float32":       "a number, such as 20 or 0.5",
+		"float64":       "a number, such as 20 or 0.5",
+		"duration":      "a duration, such as 500ms, 10s or 1h30m",
+		"file":          "a file name, or - for standard input",
 		"URL":           "the URL of a manager's --status-address, such as http://127.0.0.1:8080",
-		"ip":            "IP addresses such as 127.0.0.1 or ::1",
-		"stringSlice":   "texts with commas between them",
-		"int32Slice":    "the numbers of curves that this version of Go has",
+		"ip":            "an IP address, such as 127.0.0.1 or ::1",
+		"stringSlice":   "a comma-separated list",
+		"int32Slice":    "a comma-separated list of numeric curve IDs",
 		"namedCertKey":  "CERTFILE,KEYFILE or CERTFILE,KEYFILE:DOMAIN,...",
-		"Level":         "0 to 2147483647",
-		"pattern=N,...": "files and levels such as pool=4,api=2",
+		"Level":         "a number from 0 to 2147483647",
+		"pattern=N,...": "a list of pattern=N settings, such as pool=4,api=2",
 	}
-	return cmp.Or(byType[flag.Value.Type()], "values of the type "+flag.Value.Type())
+	return cmp.Or(byType[flag.Value.Type()], "of type "+flag.Value.Type())
 }

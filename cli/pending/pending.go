@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // options are those of "pending".
@@ -76,7 +77,8 @@ func (o *options) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if o.watch && (!terminal.OnTerminal(cmd.OutOrStdout()) || os.Getenv("TERM") == "dumb") {
-		return errors.New("--watch needs a terminal; elsewhere run 'taint-manager pending -o json' again and again")
+		return hint.Add(errors.New("--watch requires a terminal"), "Without a terminal, run 'taint-manager pending -o json' "+
+			"periodically.")
 	}
 	if o.watch || o.wait {
 		return o.follow(cmd, rules)
@@ -152,23 +154,22 @@ func (o *options) check() (err error) {
 		a, b   bool
 		refuse string
 	}{
-		{o.wait, o.watch, "--wait and --watch cannot be used together, because --wait prints what holds it up, too"},
+		{o.wait, o.watch, "--wait and --watch cannot be used together, because --wait also prints what holds it up"},
 		{o.wait, len(o.nodes) == 0, "--wait requires --node"},
 		{follows, o.from.Dumped(), following + " and --filename cannot be used together, because a dump does not change"},
-		{follows, o.at != "", following + " and --at cannot be used together, because it starts now"},
+		{follows, o.at != "", following + " and --at cannot be used together, because " + following + " starts now"},
 		{follows, o.output.Exit.Given(), following + " and --exit-code cannot be used together, because " +
 			"--watch does not end, and with --wait the code 2 means that --timeout has passed"},
 		{
 			follows, o.output.Form != answer.AsTable && o.output.Form != answer.AsWide,
-			following + " prints a table; leave --output out",
+			following + " supports only --output=table and --output=wide",
 		},
 		{o.timeout != 0, !o.wait, "--timeout requires --wait"},
-		{o.timeout < 0, true, "--timeout must be positive, such as 10m; leave it out to wait forever"},
-		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together; ask either " +
-			"the manager or the dump"},
+		{o.timeout < 0, true, "--timeout must be positive, such as 10m, or 0 for no timeout"},
+		{o.server != "", o.from.Dumped(), "--server and --filename cannot be used together"},
 		{o.server != "", o.at != "", "--server and --at cannot be used together, because the manager describes the present"},
 		{o.server != "", o.selector != "", "--server and --selector cannot be used together, because the manager " +
-			"does not report labels; select by --node, or leave --server out"},
+			"does not report labels"},
 	} {
 		if both.a && both.b {
 			return errors.New(both.refuse)

@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
@@ -41,7 +42,8 @@ func (o *options) devices(stdin io.Reader) (rules []*device.Rule, err error) {
 		rules, err = append(rules, rule), cmp.Or(err, problem)
 	}
 	if len(rules) > 0 && (len(o.nodes)+len(o.taints) > 0 || o.allNodes || o.selector+o.compare != "") {
-		err = errors.New("--device-rule and --device-taint cannot be used with --taint, --compare or nodes")
+		err = errors.New("--device-rule and --device-taint cannot be used with --node, --selector, --all-nodes, --taint " +
+			"or --compare")
 	}
 	return rules, err
 }
@@ -54,10 +56,10 @@ func parseDeviceTaint(written string) (*device.Rule, error) {
 	pool, name := rest[:last], strings.TrimPrefix(rest[last:], "/")
 	change, err := foresight.ParseChange(what)
 	if driver == "" || pool == "" || name == "" || change.Remove {
-		err = errors.New("use DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT")
+		err = errors.New("must be DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("invalid --device-taint=%s: %w", written, err)
+		return nil, flags.Invalid("device-taint", written, err.Error())
 	}
 	selector := &resourcev1.DeviceTaintSelector{Driver: &driver, Pool: &pool, Device: &name}
 	return &device.Rule{Selector: selector, Taint: change.Taint}, nil
@@ -72,16 +74,17 @@ func readRule(file string, stdin io.Reader) ([]*device.Rule, error) {
 	var r resourcev1.DeviceTaintRule
 	err = cmp.Or(err, yaml.UnmarshalStrict(text, &r))
 	rule := device.Of(&r).(*device.Rule)
+	at := field.NewPath("spec", "taint")
 	problems := append(validation.IsQualifiedName(rule.Taint.Key), validation.IsValidLabelValue(rule.Taint.Value)...)
 	switch effects := []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, "None"}; {
 	case err != nil:
 	case r.Kind != "DeviceTaintRule" || !strings.HasPrefix(r.APIVersion, "resource.k8s.io/v1"),
 		strings.Contains(string(text), "\n---"), r.Name == "":
-		err = errors.New("it must be one DeviceTaintRule of resource.k8s.io/v1, with a name")
+		err = errors.New("must be a single DeviceTaintRule (resource.k8s.io/v1) with a name")
 	case !slices.Contains(effects, rule.Taint.Effect):
-		err = fmt.Errorf("spec.taint.effect: Unsupported value: %q: supported values: %q", rule.Taint.Effect, effects)
+		err = field.NotSupported(at.Child("effect"), rule.Taint.Effect, effects)
 	case len(problems) > 0:
-		err = fmt.Errorf("spec.taint: Invalid value: %q: %s", rule.Taint.ToString(), problems[0])
+		err = field.Invalid(at, rule.Taint.ToString(), problems[0])
 	default:
 		return []*device.Rule{rule}, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/cli/source"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // options are those of "plan".
@@ -141,7 +142,7 @@ func (o *options) selection() (s foresight.Selection, err error) {
 	case o.allNodes, o.compare != "" && len(o.taints) == 0:
 		s.Selector = labels.Everything()
 	default:
-		err = errors.New("no nodes are selected; use --node=NODE, --selector=SELECTOR or --all-nodes")
+		err = hint.Add(errors.New("no nodes selected"), "Use --node=NODE, --selector=SELECTOR or --all-nodes.")
 	}
 	return s, err
 }
@@ -151,7 +152,8 @@ func (o *options) changes() ([]foresight.Change, error) {
 	for _, written := range o.taints {
 		change, err := foresight.ParseChange(written)
 		if err != nil {
-			return nil, fmt.Errorf("invalid --taint=%s: %w", written, err)
+			return nil, hint.Add(flags.Invalid("taint", written, err.Error()), "Use KEY[=VALUE]:EFFECT to set a taint, "+
+				"KEY:EFFECT- to remove it, or KEY- to remove all taints with this key.")
 		}
 		changes = append(changes, change)
 	}
@@ -161,7 +163,7 @@ func (o *options) changes() ([]foresight.Change, error) {
 			return nil, fmt.Errorf("invalid --taint: %w", err)
 		}
 	case o.compare == "":
-		return nil, errors.New("no taint is given; use --taint=KEY[=VALUE]:EFFECT")
+		return nil, hint.Add(errors.New("no taint specified"), "Use --taint=KEY[=VALUE]:EFFECT.")
 	}
 	return changes, nil
 }

@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/transport"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// howToGrant is the next step, on the last line.
+// howToGrant is the next step if permissions are missing.
 const howToGrant = "To grant them, run 'kubectl apply -f deploy/rbac.yaml', or 'helm upgrade' with this configuration."
 
 // checkAccess makes the first requests to the API server. It returns an error if the server cannot be reached, or
@@ -50,7 +51,7 @@ func (s *settings) tryReads(ctx context.Context, client kubernetes.Interface) (f
 	if len(refusals) == 0 {
 		return nil, nil
 	}
-	return fmt.Errorf("permissions are missing:%s\n%s", strings.Join(refusals, ""), howToGrant), nil
+	return hint.Add(fmt.Errorf("permissions are missing:%s", strings.Join(refusals, "")), howToGrant), nil
 }
 
 // firstReads returns the reads without which nothing works, each as small as possible.

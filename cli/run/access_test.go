@@ -16,6 +16,7 @@ import (
 	k8stesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -52,7 +53,7 @@ func TestAServerThatStaysAwayIsNamedAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		err := newSettings().checkAccess(t.Context(), failing("*", "*", errors.New("connection refused")), "https://a:1")
-		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not answer within 10s") || time.Since(start) != 10*time.Second {
+		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not respond within 10s") || time.Since(start) != 10*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(start))
 		}
 	})
@@ -93,7 +94,7 @@ func TestItStartsUnlessTheServerForbidsAReadWithoutWhichNothingWorks(t *testing.
 			_, resource, _ := strings.Cut(permission, " ")
 			want += "\n  " + resource + ` is forbidden: cannot ` + permission
 		}
-		if want += "\n" + howToGrant; err == nil || err.Error() != want {
+		if err == nil || err.Error() != want || hint.Of(err) != howToGrant {
 			t.Errorf("%s: got\n%v\nwant\n%s", name, err, want)
 		}
 	}

@@ -37,7 +37,7 @@ func warnOfIdleBreakers(ctx context.Context, idle []string) {
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
 // warnOfOwnNode logs a warning if taints of the node of this process's pod are going to evict that pod. The scheduler
-// ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time comes back to it again and again.
+// ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time keeps coming back to it.
 func warnOfOwnNode(ctx context.Context, own func(context.Context) (v taintmanager.View, scheduled bool)) {
 	if v, scheduled := own(ctx); scheduled {
 		klog.FromContext(ctx).Info("The pod of this process is going to be evicted, because of a taint of its node; "+

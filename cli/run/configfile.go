@@ -15,6 +15,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -144,14 +145,15 @@ func readConfigFile(name string, stdin io.Reader) ([]byte, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, fmt.Errorf("the configuration file can't be read: %w; name another one, or write one with 'taint-manager config defaults'", err)
+			return nil, hint.Add(fmt.Errorf("cannot read the configuration file: %w", err),
+				"Check the path, or create a file with 'taint-manager config defaults'.")
 		}
 		defer file.Close()
 		from = file
 	}
 	data, err := io.ReadAll(io.LimitReader(from, config.MaxFileSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("the configuration file can't be read: %w; check the path", err)
+		return nil, fmt.Errorf("cannot read the configuration file: %w", err)
 	}
 	return data, nil
 }
@@ -183,7 +185,8 @@ func ConfigCommand() *cobra.Command {
 // validateFiles prints a result for each file, and returns an error if a file is refused.
 func validateFiles(cmd *cobra.Command, names []string) error {
 	if len(names) == 0 {
-		return usageError(fmt.Errorf("there is no file; write '%s FILE...', or - for the standard input", cmd.CommandPath()))
+		return usageError(hint.Add(errors.New("no file specified"), "Use '%s FILE...', or - for standard input.",
+			cmd.CommandPath()))
 	}
 	w := cmd.OutOrStdout()
 	var refused []error

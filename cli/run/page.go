@@ -138,7 +138,7 @@ func serveWhenFree(ctx context.Context, server *status.Server, address string) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := serveAt(ctx, server, address); ctx.Err() == nil && !said {
 			said = true
-			klog.FromContext(ctx).Error(err, "The page is not served, the rest goes on; free the port, name another by --status-address, or none by --status-address=",
+			klog.FromContext(ctx).Error(err, "The status page cannot be served; evictions are not affected. Free the port, choose another one with --status-address, or disable the page with --status-address=",
 				"address", address, "triesAgainEvery", listenRetry)
 		}
 	}, listenRetry)

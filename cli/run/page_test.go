@@ -48,7 +48,7 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}, nil), address)
 		time.Sleep(5 * listenRetry)
 		synctest.Wait()
-		if line := <-said; len(said) != 0 || !strings.Contains(line, "The page is not served, the rest goes on") || !strings.Contains(line, "in use") {
+		if line := <-said; len(said) != 0 || !strings.Contains(line, "The status page cannot be served; evictions are not affected") || !strings.Contains(line, "in use") {
 			t.Errorf("said %q, and %d lines more", line, len(said))
 		}
 		must(t, taken.Close())

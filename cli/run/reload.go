@@ -156,9 +156,9 @@ func (r *reloader) accept(ctx context.Context, next *settings) {
 // counts only if the file has changed.
 func (r *reloader) refuse(ctx context.Context, cause error, starts, changed bool) {
 	const refused = "is refused, and the last accepted one stays in force"
-	trouble := errors.New("the file " + refused + "; the log says why")
+	trouble := errors.New("the file " + refused + "; see the log for the reason")
 	if !starts {
-		trouble = errors.New("the file " + refused + "; a restart would not start; the log says why")
+		trouble = errors.New("the file " + refused + "; taint-manager would not start with it; see the log for the reason")
 	}
 	r.trouble.Store(&trouble)
 	if !changed {

@@ -205,7 +205,7 @@ func TestABadFileKeepsTheOldOne(t *testing.T) {
 				t.Errorf("it does not say once what is refused: %s", said)
 			}
 		}
-		const line = "[!]config: the file is refused, and the last accepted one stays in force; a restart would not start; the log says why\n"
+		const line = "[!]config: the file is refused, and the last accepted one stays in force; taint-manager would not start with it; see the log for the reason\n"
 		expect(t, ready(remarks{file: m.reloader}), "/readyz?verbose", http.StatusOK, "readyz check passed\n"+line)
 		if m.counted(resultRefused) != 1 || testutil.ToFloat64(m.metrics.refused) != 1 {
 			t.Errorf("counted are %d refusals, and the gauge is %v", m.counted(resultRefused), testutil.ToFloat64(m.metrics.refused))
@@ -246,7 +246,7 @@ func TestAFileThatNeedsAReadThatIsForbiddenIsRefusedUntilItIsAllowed(t *testing.
 		m.forbidden.Store(true)
 		m.write(t, selects)
 		time.Sleep(applied)
-		if got := m.taken(); len(got) > 0 || m.Trouble() == nil || !strings.Contains(m.Trouble().Error(), "a restart would not start") || !strings.Contains(m.said(), "cannot list namespaces") {
+		if got := m.taken(); len(got) > 0 || m.Trouble() == nil || !strings.Contains(m.Trouble().Error(), "taint-manager would not start with it") || !strings.Contains(m.said(), "cannot list namespaces") {
 			t.Errorf("taken in was %+v, the trouble is %v, and it says %s", got, m.Trouble(), m.said())
 		}
 		m.forbidden.Store(false)

@@ -27,6 +27,8 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // rest_client_*, workqueue_*, leader_election_*
 	"k8s.io/component-base/metrics/prometheus/slis"
 	_ "k8s.io/component-base/metrics/prometheus/version" // kubernetes_build_info
+
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // closeTimeout is how long requests in flight may take after the server begins to close.
@@ -45,16 +47,19 @@ func (s *settings) listen(ctx context.Context) (*server, error) {
 		return nil, nil
 	}
 	if err := s.certify(time.Now()); err != nil {
-		return nil, fmt.Errorf("making a certificate of our own: %w; name one by --tls-cert-file and --tls-private-key-file", err)
+		return nil, hint.Add(fmt.Errorf("cannot create a self-signed certificate: %w", err),
+			"Provide a certificate with --tls-cert-file and --tls-private-key-file.")
 	}
 	var made server
 	wanted := s.serving.BindPort // a failure sets it to 0
 	err := s.serving.ApplyTo(&made.info)
 	switch {
 	case err != nil && s.serving.Listener == nil:
-		return nil, fmt.Errorf("--secure-port=%d can't be had: %w; choose another port or --bind-address, or 0 for not serving", wanted, err)
+		return nil, hint.Add(fmt.Errorf("cannot listen on --secure-port=%d: %w", wanted, err),
+			"Choose another --secure-port or --bind-address, or disable HTTPS with --secure-port=0.")
 	case err != nil:
-		return nil, fmt.Errorf("the certificate can't be used: %w; check --tls-cert-file, --tls-private-key-file and --tls-sni-cert-key", err)
+		return nil, hint.Add(fmt.Errorf("cannot load the certificate: %w", err),
+			"Check --tls-cert-file, --tls-private-key-file and --tls-sni-cert-key.")
 	}
 	delegated := make(chan error, 1)
 	go func() { // this asks the API server, with no time limit
@@ -67,7 +72,8 @@ func (s *settings) listen(ctx context.Context) (*server, error) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("setting up the authentication of requests for metrics: %w; check the --authentication and --authorization flags", err)
+		return nil, hint.Add(fmt.Errorf("cannot set up authentication and authorization for HTTPS: %w", err),
+			"Check the --authentication-* and --authorization-* flags.")
 	}
 	return &made, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/dump"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -109,10 +110,10 @@ func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
 func (d *dumped) readFile(file string, to *dump.Tree) error {
 	err := d.visit(file, to)
 	if failed, ok := errors.AsType[*os.PathError](err); ok && failed.Path == file {
-		return fmt.Errorf("%s can't be read: %w; %s", FileName(file), failed.Err, howToWrite)
+		return hint.Add(fmt.Errorf("cannot read %s: %w", FileName(file), failed.Err), howToWrite)
 	}
 	if err != nil {
-		return fmt.Errorf("%s can't be used: %w; %s", FileName(file), err, howToWrite)
+		return hint.Add(fmt.Errorf("cannot use %s: %w", FileName(file), err), howToWrite)
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (d *dumped) choose(
 	for _, root := range slices.Sorted(maps.Keys(tree.Collections)) {
 		c := tree.Collections[root]
 		if err := c.Recognize(); err != nil {
-			return nil, fmt.Errorf("%s can't be used: %w", d, err)
+			return nil, hint.Add(fmt.Errorf("cannot use %s: %w", d, err), "Specify only one of these folders.")
 		}
 		switch {
 		case root == newest:
@@ -175,7 +176,7 @@ func (d *dumped) choose(
 			chosen, r.Missing, holes = c, nil, nil
 		}
 	case chosen == nil:
-		return nil, fmt.Errorf("%s has no nodes, so taints are unknown; %s", d, howToWrite)
+		return nil, hint.Add(fmt.Errorf("%s has no nodes, so taints are unknown", d), howToWrite)
 	case len(others) > 0:
 		r.Notes = append(r.Notes, fmt.Sprintf("%s has %d collections; only the newest was used (%s), and not %s", d,
 			len(others)+1, dated(newest), flags.JoinWords(others, "and")))
@@ -376,14 +377,14 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 	case s.Pod != "":
 		return c.checkPod(s, of.Find(s.Pod))
 	case !of.HasNodes():
-		return fmt.Errorf("%s has no nodes, so taints are unknown; %s", c, howToWrite)
+		return hint.Add(fmt.Errorf("%s has no nodes, so taints are unknown", c), howToWrite)
 	case of.Pods("") == 0:
-		return fmt.Errorf("%s has no pods; %s", c, howToWrite)
+		return hint.Add(fmt.Errorf("%s has no pods", c), howToWrite)
 	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(c.namespaces, namespace):
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
-		return fmt.Errorf("%s has no pods in "+
-			"namespace %s%s; %s", c, namespace, flags.Nearest(namespace, of.Namespaces()), c.Hint(""))
+		return hint.Add(fmt.Errorf("%s has no pods in namespace %s%s", c, namespace,
+			flags.Nearest(namespace, of.Namespaces())), "%s", c.Hint(""))
 	}
 	return s.checkNodes(of, c)
 }
@@ -392,8 +393,8 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 func (c *collected) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
-		return fmt.Errorf("there are pods %s in the namespaces %s of %s; choose one "+
-			"with --namespace", s.Pod, flags.JoinWords(namespaces, "and"), c)
+		return hint.Add(fmt.Errorf("%s has a pod %s in the namespaces %s", c, s.Pod, flags.JoinWords(namespaces, "and")),
+			"Choose one with --namespace.")
 	case len(namespaces) == 1:
 		return nil
 	}
@@ -425,7 +426,11 @@ func FileName(file string) string {
 }
 
 // howToWrite is the next step if the dump can't be used. It names no file, so that no file is overwritten.
-const howToWrite = "create a dump with 'kubectl get nodes,pods,pdb -A -o json > FILE'"
+const howToWrite = "Create a dump with " + dumpCommand + "."
+
+const dumpCommand = "'kubectl get nodes,pods,pdb -A -o json > FILE'"
 
 // Hint does not suggest the kubectl command, because the answer depends on the dump.
-func (d *dumped) Hint(string) string { return "check the name, or " + howToWrite }
+func (d *dumped) Hint(string) string {
+	return "Check the name, or create a dump with " + dumpCommand + "."
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
@@ -51,22 +52,19 @@ func (f *Flags) bindKube(fs *pflag.FlagSet) {
 func (f *Flags) Check(configs ...string) error {
 	inputs := slices.DeleteFunc(slices.Concat(f.files, configs), func(name string) bool { return name != "-" })
 	if len(inputs) > 1 {
-		return errors.New("the standard input is named twice, and can be read once; name a file instead of one -")
+		return errors.New("standard input (-) can be used only once")
 	}
 	if given := f.given(); len(f.files) > 0 && given != "" {
-		return fmt.Errorf("--filename and %s exclude each other; give the dump or the cluster", given)
+		return fmt.Errorf("--filename and %s cannot be used together", given)
 	}
 	if f.kubernetes != "" && len(f.files) == 0 {
-		return errors.New("--kubernetes-version requires --filename, because a cluster is asked for its version")
+		return errors.New("--kubernetes-version requires --filename, because a cluster reports its version")
 	}
 	if f.Namespace != "" && f.Everywhere {
-		return errors.New("--namespace and --all-namespaces exclude each other; leave one of them out")
+		return errors.New("--namespace and --all-namespaces cannot be used together")
 	}
 	if _, err := clientcmd.ParseTimeout(f.overrides.Timeout); f.overrides.Timeout != "" && err != nil {
-		return flags.Refusal{
-			Flag: clientcmd.FlagTimeout, Value: f.overrides.Timeout, Allowed: "it takes a duration",
-			Next: "write it as 10s or 1m, or leave it out for no limit",
-		}
+		return flags.Invalid(clientcmd.FlagTimeout, f.overrides.Timeout, "must be a duration, such as 10s or 1m")
 	}
 	return nil
 }
@@ -119,8 +117,7 @@ func (f *Flags) ContextNamespace() (string, error) {
 func (f *Flags) Live(everywhere bool) (c Cluster, namespace string, err error) {
 	if f.kubeconfig != "" {
 		if err := transport.Readable(f.kubeconfig); err != nil {
-			return c, "", fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this "+
-				"user may read", f.kubeconfig, err)
+			return c, "", err
 		}
 	}
 	loader := f.loader()
@@ -168,13 +165,12 @@ func (f *Flags) unusable(loader clientcmd.ClientConfig, err error) error {
 	contexts := f.contexts()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return errors.New("there is no cluster: no kubeconfig, and this does not run in a pod; name a kubeconfig file with " +
-			"--kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE")
+		return hint.Add(errors.New("no cluster configured: no kubeconfig found, and not running in a pod"),
+			"Specify a kubeconfig file with --kubeconfig=FILE or $KUBECONFIG, or a dump with --filename=FILE.")
 	case f.overrides.CurrentContext != "" && len(contexts) > 0 &&
 		!slices.Contains(contexts, f.overrides.CurrentContext):
-		return fmt.Errorf("there is no context %q in %s%s; 'kubectl config "+
-			"get-contexts' lists them", f.overrides.CurrentContext, f.origin(loader),
-			flags.Nearest(f.overrides.CurrentContext, contexts))
+		return hint.Add(fmt.Errorf("context %q does not exist in %s%s", f.overrides.CurrentContext, f.origin(loader),
+			flags.Nearest(f.overrides.CurrentContext, contexts)), "Check with 'kubectl config get-contexts'.")
 	}
-	return fmt.Errorf("%s can't be used: %w; check it with 'kubectl cluster-info'", f.origin(loader), err)
+	return hint.Add(fmt.Errorf("cannot use %s: %w", f.origin(loader), err), "Check it with 'kubectl cluster-info'.")
 }

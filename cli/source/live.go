@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/transport"
 )
@@ -40,7 +41,7 @@ type Cluster struct {
 func (c Cluster) String() string { return "the cluster" }
 
 // Hint suggests the kubectl command.
-func (c Cluster) Hint(kubectl string) string { return "'kubectl " + kubectl + "' shows what there is" }
+func (c Cluster) Hint(kubectl string) string { return "Check with 'kubectl " + kubectl + "'." }
 
 // read reads by which rules the manager evicts, then the objects of the scope, and then the journal, so that its
 // records are not older than the objects.
@@ -190,7 +191,7 @@ func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *
 			return err
 		}
 	} else if !s.Scheduled {
-		return fmt.Errorf("%s has no nodes; %s", c, c.Hint("get nodes"))
+		return hint.Add(fmt.Errorf("%s has no nodes", c), "%s", c.Hint("get nodes"))
 	}
 	if namespace == "" || of.Pods(namespace) > 0 {
 		return nil
@@ -198,7 +199,7 @@ func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *
 	_, err := c.client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
 	// A server that is not an API server has such a status for every object.
 	if apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
-		return fmt.Errorf("there is no namespace %s in %s; %s", namespace, c, c.Hint("get namespaces"))
+		return hint.Add(fmt.Errorf("namespace %s not found in %s", namespace, c), "%s", c.Hint("get namespaces"))
 	}
 	if !s.Scheduled {
 		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
@@ -216,7 +217,7 @@ func (c Cluster) noPod(ctx context.Context, s *Scope) error {
 	for _, pod := range c.firstPage(ctx, "pods", "", byName(s.Pod)) {
 		elsewhere = append(elsewhere, pod.GetNamespace()+"/"+pod.GetName())
 	}
-	return s.noPod(c, others, elsewhere, fmt.Sprintf("'kubectl get pods -n %s' lists them", s.Focus.Namespace))
+	return s.noPod(c, others, elsewhere, c.Hint("get pods -n "+s.Focus.Namespace))
 }
 
 // readDevices adds devices, claims of the namespace and DeviceTaintRules, and reads the version of the server. A server
@@ -330,13 +331,13 @@ func (c Cluster) refused(what string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
 		_, namespace, _ := strings.Cut(what, " -n ")
-		return fmt.Errorf("this user may not %s: %w; '%s' grants it, or give a dump with --filename=FILE", what, err,
-			grantIn(namespace, "clusterrole"))
+		return hint.Add(fmt.Errorf("this user may not %s: %w", what, err),
+			"To grant access, run '%s', or use a dump with --filename=FILE.", grantIn(namespace, "clusterrole"))
 	case transport.Untrusted(err), apierrors.IsUnauthorized(err), apierrors.IsNotFound(err):
 		return transport.Unreachable(c.server, c.origin, err)
 	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("asking to %s: %w", what, err)
+		return fmt.Errorf("cannot %s: %w", what, err)
 	}
-	return fmt.Errorf("the API server %s can't be asked to %s: %w; check that it runs, and the server "+
-		"address in %s", c.server, what, err, c.origin)
+	return hint.Add(fmt.Errorf("cannot %s on API server %s: %w", what, c.server, err),
+		"Check that the API server is running, and the server address in %s.", c.origin)
 }

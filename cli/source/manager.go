@@ -15,6 +15,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
@@ -35,9 +36,8 @@ type Manager struct {
 func NewManager(server string) (*Manager, error) {
 	base, err := url.Parse(server)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, flags.Refusal{Flag: "server", Value: nameOf(server, base), Allowed: "it takes the URL of a " +
-			"manager's --status-address", Next: "write http://127.0.0.1:8080, after 'kubectl -n kube-system " +
-			"port-forward POD 8080'"}
+		return nil, hint.Add(flags.Invalid("server", nameOf(server, base), "must be the URL of a manager's --status-address"),
+			"Use http://127.0.0.1:8080 after 'kubectl -n kube-system port-forward POD 8080'.")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerPatience
@@ -59,7 +59,7 @@ func nameOf(given string, parsed *url.URL) string {
 const largestAnswer = 512 << 20
 
 // get requests the snapshot, or what has changed since the snapshot with the tag, and reports whether anything has. An
-// answer other than these becomes an error in one sentence.
+// answer other than these becomes an error.
 func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
 	defer cancel()
@@ -81,8 +81,8 @@ func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, 
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // without the address, which the message contains
 		}
-		return false, fmt.Errorf("--server=%s does not answer: %w; check that 'kubectl -n kube-system port-forward POD "+
-			"8080' runs, and that the manager runs with --status-address", m.name, err)
+		return false, hint.Add(fmt.Errorf("cannot reach --server=%s: %w", m.name, err), "Check that 'kubectl -n kube-system "+
+			"port-forward POD 8080' is running, and that the manager runs with --status-address.")
 	}
 	defer answer.Body.Close()
 	body := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, largestAnswer))
@@ -99,28 +99,28 @@ func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, 
 	if err := body.Decode(&refused); err != nil || refused.Kind != status.KindError {
 		return false, m.errNotManager(errors.New(answer.Status))
 	}
-	return false, fmt.Errorf("--server=%s refuses: %s", m.name, refused.Message)
+	return false, fmt.Errorf("--server=%s refused the request: %s", m.name, refused.Message)
 }
 
 func (m *Manager) errNotManager(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		err = fmt.Errorf("it answers with more than %d MiB at once", largestAnswer>>20)
+		err = fmt.Errorf("the response is larger than %d MiB", largestAnswer>>20)
 	}
-	return fmt.Errorf("--server=%s does not answer as a taint-manager (%w); give the URL of its --status-address, "+
-		"not of its secure port or of the API server", m.name, err)
+	return hint.Add(fmt.Errorf("--server=%s is not the --status-address of a taint-manager: %w", m.name, err),
+		"Use the URL of its --status-address, not of its secure port or of the API server.")
 }
 
 // check returns an error unless a synced manager with this version of the API has answered.
 func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
 	switch {
 	case !strings.HasPrefix(about.APIVersion, "status.taint-manager/"):
-		return m.errNotManager(errors.New("its answer is no snapshot"))
+		return m.errNotManager(errors.New("the response is not a Snapshot"))
 	case about.APIVersion != status.APIVersion || about.Kind != status.KindSnapshot:
-		return fmt.Errorf("--server=%s answers with %s %s, and this program knows %s only; use the taint-manager of "+
-			"the same version", m.name, about.APIVersion, about.Kind, status.APIVersion)
+		return hint.Add(fmt.Errorf("--server=%s returned %s %s, but this version of taint-manager supports only %s", m.name,
+			about.APIVersion, about.Kind, status.APIVersion), "Use the version of taint-manager that the server runs.")
 	case !state.Synced:
-		return fmt.Errorf("the manager at --server=%s has not seen all pods and nodes yet; try again in "+
-			"some seconds", m.name)
+		return hint.Add(fmt.Errorf("the manager at --server=%s has not read all pods and nodes yet", m.name),
+			"Try again in a few seconds.")
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func TestAnAnswerThatIsTooLargeIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "(it answers with more than 512 MiB at once)"
+	const want = "the response is larger than 512 MiB"
 	if err := client.errNotManager(&http.MaxBytesError{Limit: largestAnswer}); !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -103,7 +104,7 @@ func rulesOf(c config.Configuration) (foresight.Ruleset, error) {
 	rules, err := foresight.NewRuleset(c.Policy(), c.Paused)
 	rules.MaxEvictionsPerSecond = c.Eviction.MaxEvictionsPerSecond
 	if err != nil {
-		return rules, fmt.Errorf("the configuration is refused: %w", err)
+		return rules, fmt.Errorf("invalid configuration: %w", err)
 	}
 	return rules, nil
 }
@@ -112,10 +113,7 @@ func rulesOf(c config.Configuration) (foresight.Ruleset, error) {
 func Selector(written, as string) (labels.Selector, error) {
 	selector, err := labels.Parse(written)
 	if err != nil {
-		return nil, flags.Refusal{
-			Flag: "selector", Value: written, Allowed: fmt.Sprintf("it is not a selector (%v)", err),
-			Next: "write it as for " + as,
-		}
+		return nil, hint.Add(flags.Invalid("selector", written, err.Error()), "Write it as for %s.", as)
 	}
 	return selector, nil
 }

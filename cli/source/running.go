@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // judge makes the rules those of the configuration that the manager has published, if it has.
@@ -21,7 +22,8 @@ func (s *Scope) judge(j *foresight.Journal, to *foresight.Builder) error {
 	}
 	rules, err := s.Running(*published)
 	if err != nil {
-		return fmt.Errorf("the configuration that the manager has published can't be used: %w; give --config", err)
+		return hint.Add(fmt.Errorf("cannot use the configuration that the manager has published: %w", err),
+			"Specify a configuration file with --config.")
 	}
 	rules.Running = published
 	s.Rules = rules

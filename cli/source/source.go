@@ -15,6 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli/flags"
 	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
@@ -23,7 +24,7 @@ type Source interface {
 	// String is how messages name the source.
 	String() string
 
-	// Hint suggests what to do when the requested object does not exist: with a live cluster, to look with that command
+	// Hint returns the next step when the requested object does not exist: with a live cluster, to look with that command
 	// of kubectl.
 	Hint(kubectl string) string
 
@@ -83,7 +84,7 @@ func Load(ctx context.Context, from Source, of *Scope) (*foresight.Model, error)
 	to := foresight.NewBuilder(s.Rules, focus)
 	read, err := from.read(ctx, s, to)
 	if n := to.Budgets(); err == nil && s.NoBudgets && n > 0 {
-		err = fmt.Errorf("--no-budgets, but %s has %s; leave it out", from, foresight.Count(n, "PodDisruptionBudget"))
+		err = fmt.Errorf("--no-budgets cannot be used: %s has %s", from, foresight.Count(n, "PodDisruptionBudget"))
 	}
 	if err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func WithHint(err error, from Source) error {
 	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w in %s%s; %s", err, from, flags.Nearest(q.Typed, q.Names), from.Hint(q.Kubectl))
+	return hint.Add(fmt.Errorf("%w in %s%s", err, from, flags.Nearest(q.Typed, q.Names)), "%s", from.Hint(q.Kubectl))
 }
 
 // noPod returns the error for a pod that does not exist and that no event names. others are the names of other pods,
@@ -120,7 +121,7 @@ func (s *Scope) noPod(from Source, others, elsewhere []string, next string) erro
 	if s.Focus.Namespace != "" {
 		name = s.Focus.Namespace + "/" + name
 	}
-	return fmt.Errorf("%s has no pod %s%s and no event about it; %s", from, name, meant, next)
+	return hint.Add(fmt.Errorf("%s has no pod %s%s and no event about it", from, name, meant), "%s", next)
 }
 
 // Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
@@ -181,7 +182,7 @@ func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespac
 func kubernetesVersion(written string) (device.Version, error) {
 	v, err := version.ParseGeneric(written)
 	if err != nil || v.Major() != 1 {
-		return 0, fmt.Errorf("%q is no version of Kubernetes; write it as 1.37", written)
+		return 0, fmt.Errorf("invalid Kubernetes version %q: must be written as 1.37", written)
 	}
 	return device.Version(v.Minor()*1000 + min(v.Patch(), 999)), nil
 }

@@ -60,8 +60,8 @@ func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), 
 // journalInterval is the time between two readings of the journal.
 const journalInterval = 3 * time.Second
 
-// followJournal reads the journal again and again: it can't be watched without the permission to watch all ConfigMaps
-// of its namespace. When the manager has published another configuration, it begins anew, as other rules may need other
+// followJournal reads the journal periodically: it can't be watched without the permission to watch all ConfigMaps
+// of its namespace. When the manager has published another configuration, it starts over, as other rules may need other
 // objects.
 func (w *Watched) followJournal(ctx context.Context, c Cluster, s *Scope, stop func()) {
 	from, ticks := c.store(), time.NewTicker(journalInterval)

@@ -74,24 +74,29 @@ func (b *Builder) Printf(format string, args ...any) {
 	fmt.Fprintf(b, format, safe...)
 }
 
-// SafeError is an error whose message is escaped. Each of several errors that errors.Join joins has its own line.
+// SafeError is an error whose message is escaped.
 type SafeError struct{ Err error }
 
-func (s SafeError) Error() string {
-	whole := s.Err.Error()
-	joined, ok := s.Err.(interface{ Unwrap() []error })
-	if !ok {
-		return Escape(whole)
-	}
-	var texts, lines []string
-	for _, err := range joined.Unwrap() {
-		texts, lines = append(texts, err.Error()), append(lines, SafeError{err}.Error())
-	}
-	if strings.Join(texts, "\n") != whole {
-		return Escape(whole)
-	}
-	return strings.Join(lines, "\n")
-}
+func (s SafeError) Error() string { return Escape(s.Err.Error()) }
 
 // Unwrap returns the original error.
 func (s SafeError) Unwrap() error { return s.Err }
+
+// Problems returns the errors that errors.Join has joined to this one, or the error itself; nil for nil.
+func Problems(err error) (list []error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []error{err}
+	}
+	var texts []string
+	for _, one := range joined.Unwrap() {
+		texts, list = append(texts, one.Error()), append(list, Problems(one)...)
+	}
+	if strings.Join(texts, "\n") != err.Error() { // fmt.Errorf has wrapped several
+		return []error{err}
+	}
+	return list
+}

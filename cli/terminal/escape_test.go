@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -47,7 +48,7 @@ func TestTheArgumentsOfAFormatAreEscaped(t *testing.T) {
 	}
 }
 
-func TestJoinedErrorsHaveALineEach(t *testing.T) {
+func TestJoinedErrorsAreProblemsOfTheirOwn(t *testing.T) {
 	a, b, c := errors.New("a\x1b"), errors.New("b\nb"), errors.New("c")
 	for want, err := range map[string]error{
 		`a\x1b`:                  a,
@@ -55,7 +56,11 @@ func TestJoinedErrorsHaveALineEach(t *testing.T) {
 		"a\\x1b\nb\\nb\nc":       errors.Join(errors.Join(a, b), nil, c),
 		`reading a\x1b: b\nb; c`: fmt.Errorf("reading %w: %w; c", a, b),
 	} {
-		if got := (SafeError{err}).Error(); got != want {
+		var lines []string
+		for _, problem := range Problems(err) {
+			lines = append(lines, SafeError{problem}.Error())
+		}
+		if got := strings.Join(lines, "\n"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -65,7 +65,7 @@ func (f *form) firstErrors() []error {
 // parse returns the document in the file.
 func parse(name string, data []byte) (*yaml.Node, error) {
 	if len(data) > MaxFileSize {
-		return nil, fmt.Errorf("%s: must be at most %d bytes (1 MiB), as a ConfigMap is", name, MaxFileSize)
+		return nil, fmt.Errorf("%s: must be at most %d bytes (1 MiB), the maximum size of a ConfigMap", name, MaxFileSize)
 	}
 	if bytes.HasPrefix(data, []byte("{")) { // JSON may have tabs between its values, and has none within them
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" "))
@@ -81,7 +81,7 @@ func parse(name string, data []byte) (*yaml.Node, error) {
 	}
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("%s:%d: must be one document: remove this line and what follows", name, second.Line)
+		return nil, fmt.Errorf("%s:%d: must be one document: remove this line and all that follow", name, second.Line)
 	case !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%s: not YAML or JSON: %w", name, err)
 	}

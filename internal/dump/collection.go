@@ -160,11 +160,11 @@ func (c *Collection) Recognize() error {
 	}
 	nodes := slices.Sorted(maps.Keys(c.nodes))
 	if len(nodes) > 1 {
-		return fmt.Errorf("the folders %s have nodes of their own; give one of them", strings.Join(nodes, " and "))
+		return fmt.Errorf("the folders %s have separate nodes", strings.Join(nodes, " and "))
 	}
 	for _, folder := range nodes {
 		if other := c.podsBeside(folder); other != "" {
-			return fmt.Errorf("the folders %s and %s have pods of their own; give one of them", folder, other)
+			return fmt.Errorf("the folders %s and %s have separate pods", folder, other)
 		}
 	}
 	for folder := range c.podFiles {

@@ -145,19 +145,19 @@ func (o *object) other() bool {
 func (o *object) refused() string {
 	switch forPeople := strings.HasPrefix(o.APIVersion, metav1.GroupName+"/"); {
 	case forPeople && o.Kind == "Table":
-		return "is a Table, which is for people and lacks most fields"
+		return "is a Table, which lacks most fields"
 	case forPeople && strings.HasPrefix(o.Kind, "PartialObjectMetadata"):
 		return "is a PartialObjectMetadata, which lacks most fields"
 	case o.foreign():
 		return ""
 	case o.Kind == "Status":
-		return strings.TrimRight("is a Status, the answer to a request that failed: "+o.tell().Message, ": .")
+		return strings.TrimRight("is the Status of a failed request: "+o.tell().Message, ": .")
 	case o.isList():
 		return "is a " + o.Kind + ` without "items"`
 	}
 	for i := range wanted {
 		if w := &wanted[i]; w.resembles(o.Kind) {
-			return fmt.Sprintf("has apiVersion %q and kind %q; write apiVersion: %s, kind: %s", o.APIVersion, o.Kind,
+			return fmt.Sprintf("has apiVersion %q and kind %q (did you mean apiVersion: %s, kind: %s?)", o.APIVersion, o.Kind,
 				w.apiVersion, w.kind)
 		}
 	}

@@ -60,7 +60,7 @@ func (l *objectLines) next() error {
 	ahead, err := l.from.Peek(max(1, l.from.Buffered()))
 	switch {
 	case errors.Is(err, io.EOF) && l.log != nil:
-		return fmt.Errorf("it is cut off within a log, where %q is missing: %w", l.log, io.ErrUnexpectedEOF)
+		return fmt.Errorf("it is truncated within a log, where %q is missing: %w", l.log, io.ErrUnexpectedEOF)
 	case err != nil:
 		return err
 	case l.log != nil, !l.mid && maySkip(ahead):

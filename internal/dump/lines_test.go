@@ -33,7 +33,7 @@ func TestWhatKubectlPrintsBetweenObjectsIsSkipped(t *testing.T) {
 
 func TestATextThatEndsWithinALogIsCutOff(t *testing.T) {
 	const begin = "==== START logs for container c of pod shop/a ====\nhello\n"
-	const want = `it is cut off within a log, where "==== END logs for container c of pod shop/a ====" is missing`
+	const want = `it is truncated within a log, where "==== END logs for container c of pod shop/a ====" is missing`
 	for name, text := range map[string]string{"JSON": asJSON(t, list), "YAML": list} {
 		if _, err := names(strings.NewReader(text + begin)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", name, err)

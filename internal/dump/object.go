@@ -107,12 +107,12 @@ func (o *object) unreadable(err error) error {
 	switch {
 	case bytes.Contains(o.Members, []byte("$(time-offset-nanosecond ")):
 		return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
-			"does not have; write it with kubectl")
+			"does not have; use kubectl instead")
 	case nullText.Match(o.Members):
 		return fmt.Errorf(`the %s %s %s has the string "null" for null, as Rancher's support-bundle-kit writes it; `+
-			"give the whole bundle", o.Kind, o.name(), o.at)
+			"use the whole bundle", o.Kind, o.name(), o.at)
 	}
-	return fmt.Errorf("the %s %s %s can't be read: %s", o.Kind, o.name(), o.at, err.Error()) // the text as a whole is fine
+	return fmt.Errorf("invalid %s %s %s: %s", o.Kind, o.name(), o.at, err.Error()) // the text as a whole is fine
 }
 
 // beginning returns a text, or its first characters if it is longer than most bytes. A string of JSON keeps its quotes.

@@ -35,8 +35,8 @@ const markUTF8 = "\xef\xbb\xbf"
 // noEvidence has what is often kept of a cluster and has no objects that can be read, by how it begins.
 var noEvidence = []struct{ begin, what string }{
 	{"\xff\xfe", utf16}, {"\xfe\xff", utf16},
-	{"<", "it is HTML, so a login page or a proxy has answered, and not the API server"},
-	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive, where tar and zip are read"},
+	{"<", "it is HTML: a login page or a proxy answered instead of the API server"},
+	{"7z\xbc\xaf\x27\x1c", "it is a 7z archive (only tar and zip archives are supported)"},
 	{"# HELP ", metrics}, {"# TYPE ", metrics}, {"kube_", metrics},
 	{"Name:  ", described},
 	{`{"kind":"Event","apiVersion":"audit.k8s.io/`, audit},
@@ -45,12 +45,12 @@ var noEvidence = []struct{ begin, what string }{
 }
 
 const (
-	utf16     = "it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place"
-	metrics   = "it has metrics, which lack tolerations"
-	ofKubectl = "it is a message of kubectl: "
+	utf16     = "it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >)"
+	metrics   = "it contains metrics, which lack tolerations"
+	ofKubectl = "it is a kubectl message: "
 	audit     = "it is an audit log, which lacks most objects"
-	described = "it is the output of kubectl describe, which is for people"
-	table     = "it is a table for people, which lacks most fields"
+	described = "it is the output of kubectl describe, which cannot be parsed"
+	table     = "it is a human-readable table, which lacks most fields"
 )
 
 // mistakenFor returns what a text with this first line is, if it is no dump; "" if it may be one.
@@ -66,7 +66,7 @@ func mistakenFor(line string) string {
 	const at, bolt = 16, "\xed\xda\x0c\xed"
 	switch {
 	case len(line) > at && strings.HasPrefix(line[at:], bolt):
-		return "it is a snapshot of etcd, whose objects can't be read"
+		return "it is a snapshot of etcd, which cannot be parsed"
 	case strings.ToUpper(line) == line && strings.Contains(line, "   ") && !strings.ContainsAny(line, ":{[\"#"):
 		return table
 	}

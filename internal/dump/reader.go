@@ -48,7 +48,7 @@ func (r *reader) all(plain *bufio.Reader) error {
 	first := string(bytes.TrimSpace(line))
 	switch mistake := mistakenFor(first); {
 	case first == "" && err == nil:
-		return errors.New("it begins with nothing but spaces")
+		return errors.New("it begins with only whitespace")
 	case first == "" && errors.Is(err, io.EOF):
 		return errors.New("it is empty")
 	case first == "":
@@ -84,7 +84,7 @@ func (r *reader) value(of *object) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("in place of an object of Kubernetes there is %s %s", beginning(string(value), 80), r.place())
+	return fmt.Errorf("expected a Kubernetes object, found %s %s", beginning(string(value), 80), r.place())
 }
 
 // elements reads the values of an array.
@@ -125,7 +125,7 @@ func (r *reader) take(o, of *object) error {
 	o.Members = o.Members.Clone()
 	of.Items.waiting = append(of.Items.waiting, o)
 	if r.held += len(o.Members); r.held > mostHeld {
-		return fmt.Errorf("the list %s has its kind after more than %d MiB; write it with -o json", of.at, mostHeld>>20)
+		return fmt.Errorf("the list %s has its kind after more than %d MiB; use -o json", of.at, mostHeld>>20)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (r *reader) fill(o *object) error {
 	case o.Items.err != nil:
 		return o.Items.err
 	case unfit:
-		return fmt.Errorf("the object %s can't be read: %w", o.at, err)
+		return fmt.Errorf("invalid object %s: %w", o.at, err)
 	}
 	return err
 }
@@ -147,10 +147,10 @@ func (r *reader) fill(o *object) error {
 func (r *reader) list(o *object) error {
 	switch more := o.leftOut(); {
 	case !o.Items.read && o.Items.other.Kind() != 'n':
-		return fmt.Errorf(`the "items" of the list %s must be an array, and not %s`, o.at,
+		return fmt.Errorf(`invalid "items" of the list %s: must be an array, found %s`, o.at,
 			beginning(string(o.Items.other), 80))
 	case r.yaml != nil && o.Kind == "":
-		return fmt.Errorf("the list %s has no kind, so it may be cut off", o.at)
+		return fmt.Errorf("the list %s has no kind, so it may be truncated", o.at)
 	case more != "":
 		return fmt.Errorf("the list %s is one page of a longer list: %s left out", o.at, more)
 	}
@@ -173,8 +173,8 @@ func (r *reader) pass(o *object) error {
 	if o.Kind == "" {
 		switch of := o.tell(); {
 		case of.Type.Kind() == '"' && of.Object.Kind() == '{':
-			return errors.New("it is a stream of watch events, which has several states of an object; write it " +
-				"without --output-watch-events")
+			return errors.New("it is a stream of watch events, which has several states of an object (run kubectl " +
+				"without --output-watch-events)")
 		case r.file.alone():
 			return fmt.Errorf("the object %s has no kind", o.at)
 		}
@@ -206,7 +206,7 @@ func (r *reader) passWanted(o *object, w *wantedKind) error {
 	}
 	switch name := typed.GetName(); {
 	case name == "":
-		return fmt.Errorf("the %s %s has no name, so it may be cut off", o.Kind, o.at)
+		return fmt.Errorf("the %s %s has no name, so it may be truncated", o.Kind, o.at)
 	case name[0] == '-': // commands would take it as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.Kind, o.at, name)
 	}
@@ -242,13 +242,13 @@ func (r *reader) failure(err error) error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case errors.Is(err, errTooLarge):
-		return fmt.Errorf("the object near byte %d is larger than any that an API server has", r.begins)
+		return fmt.Errorf("the object near byte %d is larger than an API server allows", r.begins)
 	case broken != nil && !errors.Is(broken, io.EOF) && errors.Is(err, broken):
 		return fmt.Errorf("reading it failed at byte %d: %w", r.text.read, broken)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("it is cut off at byte %d, after %d whole objects", r.text.read, r.read)
+		return fmt.Errorf("it is truncated at byte %d, after %d complete objects", r.text.read, r.read)
 	case invalid:
-		return fmt.Errorf("it is not JSON after byte %d and %d whole objects: %w", syntax.ByteOffset, r.read, syntax.Err)
+		return fmt.Errorf("invalid JSON after byte %d and %d complete objects: %w", syntax.ByteOffset, r.read, syntax.Err)
 	}
 	return err
 }

@@ -155,7 +155,7 @@ var compressions = []struct {
 // content reads what a file has: a text, or an archive, either of which may be compressed.
 func (t *Tree) content(p place, r io.Reader) error {
 	if p.depth++; p.depth > deepest {
-		return errors.New("too many archives are within each other; give this one alone")
+		return errors.New("archives are nested too deeply; extract this one first")
 	}
 	ahead := t.buffer(p.depth, limited{r, t})
 	for _, c := range compressions {
@@ -164,7 +164,7 @@ func (t *Tree) content(p place, r io.Reader) error {
 		}
 		unpacked, err := c.open(ahead)
 		if err != nil {
-			return fmt.Errorf("it begins as %s does, and is not: %w", c.name, err)
+			return fmt.Errorf("invalid %s data: %w", c.name, err)
 		}
 		return t.content(p, unpacked)
 	}
@@ -188,7 +188,7 @@ func damaged(form string, err error) error {
 	if errors.Is(err, errTooMuch) {
 		return err
 	}
-	return fmt.Errorf("the %s archive is damaged or cut off: %w", form, err)
+	return fmt.Errorf("the %s archive is damaged or truncated: %w", form, err)
 }
 
 // tarball reads the files of a tar archive; links and devices are skipped. A cut between two files looks like the end
@@ -256,7 +256,7 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 			continue
 		case f.Flags&1 != 0:
 			open = func() (io.ReadCloser, error) {
-				return nil, errors.New("it is encrypted; give the archive without a password")
+				return nil, errors.New("it is encrypted; use an archive without a password")
 			}
 		}
 		if err := t.member(p.in(f.Name), open); err != nil {

@@ -167,20 +167,20 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a text", "timestamp", "2026-05-01 12:00:02.1 +0000 UTC m=+0.1\n2026-05-01", ""},
 		{"a log of Pods", "a/current.log", aPod, ""},
 		{"a log in a folder of logs", "a/logs/current.txt", aPod, ""},
-		{"a cut list of pods", "pods.json", `{"kind": "PodList", "apiVersion": "v1", "items": [`, "d: pods.json: it is cut off at byte 50, after 0 whole objects, so objects may be missing"},
-		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is a Status, the answer to a request that failed: pods is forbidden"},
+		{"a cut list of pods", "pods.json", `{"kind": "PodList", "apiVersion": "v1", "items": [`, "d: pods.json: it is truncated at byte 50, after 0 complete objects, so objects may be missing"},
+		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: it is the Status of a failed request: pods is forbidden"},
 		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
-		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a message of kubectl: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
-		{"a login page", "pods.json", "<html>", "d: pods.json: it is HTML, so a login page or a proxy has answered, and not the API server, so objects may be missing"},
+		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a kubectl message: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
+		{"a login page", "pods.json", "<html>", "d: pods.json: it is HTML: a login page or a proxy answered instead of the API server, so objects may be missing"},
 		{"a page in a file of another name", "index.json", "<html>", ""},
-		{"UTF-16", "nodes.json", "\xff\xfe{\x00", "d: nodes.json: it is in UTF-16, as > of PowerShell writes it, where '| Out-File -Encoding utf8 FILE' takes its place, so objects may be missing"},
+		{"UTF-16", "nodes.json", "\xff\xfe{\x00", "d: nodes.json: it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >), so objects may be missing"},
 		{"the output of kubectl describe", "pods.txt", "Name:             web-0\nNamespace:        shop\n", ""},
 		{"an audit log", "audit.json", `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata"}`, ""},
 		{"a table", "pods.txt", "NAME      READY   STATUS    RESTARTS   AGE\nweb-0     1/1     Running   0          7d\n", ""},
 		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
 		{"errors of troubleshoot in an array", "x/cluster-resources/nodes-errors.json", `["forbidden", "it said \"no\""]`, "d: x/cluster-resources/nodes-errors.json: a request of troubleshoot failed: \"forbidden\"; d: x/cluster-resources/nodes-errors.json: a request of troubleshoot failed: \"it said \\\"no\\\"\""},
 		{"errors of troubleshoot about what is not read", "x/cluster-resources/ingress-errors.json", `{"shop": "forbidden"}`, ""},
-		{"watch events", "pods.json", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "d: pods.json: it is a stream of watch events, which has several states of an object; write it without --output-watch-events, so objects may be missing"},
+		{"watch events", "pods.json", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "d: pods.json: it is a stream of watch events, which has several states of an object (run kubectl without --output-watch-events), so objects may be missing"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
 		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"forbidden\""},
 		{"errors of sonobuoy about what is not read", "x/meta/query-time.json", `[{"queryobj": "ingresses", "namespace": "shop", "time": "1ms", "error": "forbidden"}, {"queryobj": "PodLogs", "error": {}}]`, ""},
@@ -227,7 +227,7 @@ func TestOfManyHolesSomeAreNamed(t *testing.T) {
 func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
 	files := map[string]string{"prod/nodes.yaml": aNode, "prod/pods.yaml": aPod, "old/nodes/n1.yaml": aNode}
 	_, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(files)) })
-	if want := "the folders d/old and d/prod have nodes of their own; give one of them"; err == nil || err.Error() != want {
+	if want := "the folders d/old and d/prod have separate nodes"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	got, err := treeOf(func(tree *dump.Tree) error {
@@ -244,10 +244,10 @@ func TestPodsOfAnotherFolderThanThatOfTheNodesAreRefused(t *testing.T) {
 		files []string
 		want  string
 	}{
-		"a folder beside it":        {[]string{"prod/nodes.yaml", "prod/pods.yaml", "old/pods.yaml"}, "the folders d/prod and d/old have pods of their own; give one of them"},
-		"pods by their names":       {[]string{"prod/nodes.yaml", "prod/a.yaml", "old/a.yaml"}, "the folders d/prod and d/old have pods of their own; give one of them"},
-		"two dumps of cluster-info": {[]string{"prod/nodes.yaml", "prod/shop/pods.yaml", "old/shop/pods.yaml"}, "the folders d/prod and d/old/shop have pods of their own; give one of them"},
-		"a folder within it":        {[]string{"nodes.yaml", "pods.yaml", "old/pods.yaml"}, "the folders d and d/old have pods of their own; give one of them"},
+		"a folder beside it":        {[]string{"prod/nodes.yaml", "prod/pods.yaml", "old/pods.yaml"}, "the folders d/prod and d/old have separate pods"},
+		"pods by their names":       {[]string{"prod/nodes.yaml", "prod/a.yaml", "old/a.yaml"}, "the folders d/prod and d/old have separate pods"},
+		"two dumps of cluster-info": {[]string{"prod/nodes.yaml", "prod/shop/pods.yaml", "old/shop/pods.yaml"}, "the folders d/prod and d/old/shop have separate pods"},
+		"a folder within it":        {[]string{"nodes.yaml", "pods.yaml", "old/pods.yaml"}, "the folders d and d/old have separate pods"},
 		"one dump of cluster-info":  {[]string{"nodes.yaml", "shop/pods.yaml", "pay/pods.yaml"}, ""},
 		"a folder for each kind":    {[]string{"nodes/n1.yaml", "pods/a.yaml"}, ""},
 		"one folder for each kind":  {[]string{"a/nodes.yaml", "b/pods.yaml"}, ""},
@@ -287,7 +287,7 @@ func TestArchivesAreReadToALimitedDepth(t *testing.T) {
 		}
 		text = compressed(t, "gzip", text)
 	}
-	const want = "too many archives are within each other; give this one alone"
+	const want = "archives are nested too deeply; extract this one first"
 	if _, err := names(strings.NewReader(text)); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -386,9 +386,9 @@ func TestABadArchiveIsRefusedByItsName(t *testing.T) {
 	encrypted := []byte(zipOf(t, map[string]string{"nodes.yaml": aNode}))
 	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1
 	for _, c := range []struct{ name, text, want string }{
-		{"a cut tar", whole[:540], "the tar archive is damaged or cut off: "},
-		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:540]}), "old.tar: the tar archive is damaged or cut off: "},
-		{"a cut zip", zipOf(t, map[string]string{"nodes.yaml": aNode})[:60], "the zip archive is damaged or cut off: "},
+		{"a cut tar", whole[:540], "the tar archive is damaged or truncated: "},
+		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:540]}), "old.tar: the tar archive is damaged or truncated: "},
+		{"a cut zip", zipOf(t, map[string]string{"nodes.yaml": aNode})[:60], "the zip archive is damaged or truncated: "},
 		{"an encrypted member", string(encrypted), "nodes.yaml: it is encrypted; "},
 	} {
 		_, err := treeOf(func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(c.text)) })

@@ -119,7 +119,7 @@ func member(d *jsontext.Decoder, to reflect.Value, fields map[string]int, all bo
 	}
 	for _, right := range readMembers {
 		if field, ok := fields[right]; ok && field != notRead && meant(name, right) {
-			return fmt.Errorf("unknown field %q; write %s", name, right)
+			return fmt.Errorf("unknown field %q (did you mean %s?)", name, right)
 		}
 	}
 	return fmt.Errorf("unknown field %q in %s", name, to.Type().Name())

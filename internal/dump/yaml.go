@@ -42,7 +42,7 @@ func (y *yamlReader) read(from io.Reader) error {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, errTooLarge):
-		return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; write it with -o json", y.start(),
+		return fmt.Errorf("the YAML at line %d has more than %d MiB without an end; use -o json", y.start(),
 			largest>>20)
 	case err != nil:
 		return fmt.Errorf("reading it failed after line %d: %w", y.line, err)
@@ -182,7 +182,7 @@ func (y *yamlReader) fill() error {
 	case text == nil:
 		return err
 	case text[0] != '{':
-		return fmt.Errorf("the document at line %d can't be read: beside items it has %s", y.at, beginning(string(text), 80))
+		return fmt.Errorf("invalid document at line %d: next to items it has %s", y.at, beginning(string(text), 80))
 	}
 	y.to.Reset(bytes.NewBuffer(text), lenient)
 	return y.to.fill(y.list)
@@ -195,7 +195,7 @@ func (y *yamlReader) convert() ([]byte, error) {
 	y.piece = y.piece[:0]
 	if err != nil {
 		cause := beginning(strings.Join(strings.Fields(err.Error()), " "), 300) // it has a line for each duplicate key
-		return nil, fmt.Errorf("the document at line %d can't be read (lines count from there): %s", y.at, cause)
+		return nil, fmt.Errorf("invalid document at line %d (lines are counted from there): %s", y.at, cause)
 	}
 	if string(text) == "null" {
 		return nil, nil

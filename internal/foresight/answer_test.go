@@ -166,7 +166,7 @@ func TestOneNameIsOnePod(t *testing.T) {
 }
 
 func TestTwoNodesOfOneNameAreRefused(t *testing.T) {
-	const twice = "node n1 is there twice in x; give what was written at one moment"
+	const twice = "node n1 appears more than once in x, in states of unknown order"
 	another := node("n1")
 	another.UID = "another"
 	for name, second := range map[string]*v1.Node{"with other taints": node("n1", parsed("gpu:NoSchedule")), "with another UID": another} {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/device"
+	"github.com/taint-manager/taint-manager/internal/hint"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -378,7 +379,8 @@ func (b *Builder) remove(older *added) {
 // added twice, in states that cannot be ordered. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	if repeated := b.repeated(); len(repeated) > 0 {
-		return nil, fmt.Errorf("%s is there twice in %s; give what was written at one moment", slices.Min(repeated), r.From)
+		return nil, hint.Add(fmt.Errorf("%s appears more than once in %s, in states of unknown order", slices.Min(repeated),
+			r.From), "Use files that were written at the same time.")
 	}
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")

@@ -17,9 +17,6 @@ type Change struct {
 	Remove bool
 }
 
-// form describes the syntax of a change.
-const form = "use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove all taints with this key"
-
 // ParseChange parses a change as kubectl taint does: "gpu=a100:NoExecute", "gpu:NoExecute-", "gpu-".
 func ParseChange(s string) (Change, error) {
 	spec, remove := strings.CutSuffix(s, "-")
@@ -27,7 +24,7 @@ func ParseChange(s string) (Change, error) {
 	key, value, _ := strings.Cut(keyAndValue, "=")
 	c := Change{Remove: remove, Taint: v1.Taint{Key: key, Value: value, Effect: v1.TaintEffect(effect)}}
 	if problem := c.problem(hasEffect); problem != "" {
-		return Change{}, fmt.Errorf("%s; %s", problem, form)
+		return Change{}, errors.New(problem)
 	}
 	return c, nil
 }
@@ -38,9 +35,9 @@ func (c Change) problem(hasEffect bool) string {
 	case c.Taint.Key == "":
 		return "the KEY is missing"
 	case len(validation.IsQualifiedName(c.Taint.Key)) > 0:
-		return fmt.Sprintf("%q can't be a key: %s", c.Taint.Key, validation.IsQualifiedName(c.Taint.Key)[0])
+		return fmt.Sprintf("invalid key %q: %s", c.Taint.Key, validation.IsQualifiedName(c.Taint.Key)[0])
 	case len(validation.IsValidLabelValue(c.Taint.Value)) > 0:
-		return fmt.Sprintf("%q can't be a value: %s", c.Taint.Value, validation.IsValidLabelValue(c.Taint.Value)[0])
+		return fmt.Sprintf("invalid value %q: %s", c.Taint.Value, validation.IsValidLabelValue(c.Taint.Value)[0])
 	case !hasEffect && (!c.Remove || c.Taint.Value != ""):
 		return "the EFFECT is missing"
 	case !hasEffect:
@@ -50,7 +47,7 @@ func (c Change) problem(hasEffect bool) string {
 	case v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule, v1.TaintEffectPreferNoSchedule:
 		return ""
 	}
-	return fmt.Sprintf("the effect %q is not NoExecute, NoSchedule or PreferNoSchedule", c.Taint.Effect)
+	return fmt.Sprintf("invalid effect %q: must be NoExecute, NoSchedule or PreferNoSchedule", c.Taint.Effect)
 }
 
 // Contradiction returns an error if the changes can't be made at once.
@@ -60,14 +57,14 @@ func Contradiction(changes []Change) error {
 			switch {
 			case !c.concerns(&other.Taint) && !other.concerns(&c.Taint):
 			case c.Remove != other.Remove:
-				return fmt.Errorf("%s and %s contradict each other; a taint is either set or removed", other, c)
+				return fmt.Errorf("cannot both set and remove a taint: %s and %s", other, c)
 			case !c.Remove:
-				return fmt.Errorf("%s and %s can't both be set: a node has one taint of a key and effect", other, c)
+				return fmt.Errorf("cannot set both %s and %s: a node can have only one taint with the same key and effect", other, c)
 			}
 		}
 	}
 	if len(changes) == 0 {
-		return errors.New("no taint is given; " + form)
+		return errors.New("no taint specified")
 	}
 	return nil
 }

@@ -32,15 +32,15 @@ func TestAChangeIsWrittenAsKubectlTaintTakesIt(t *testing.T) {
 
 func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                  "the KEY is missing; use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, KEY- to remove all taints with this key",
+		"":                  "the KEY is missing",
 		"gpu":               "the EFFECT is missing",
 		"network=slow-":     "the EFFECT is missing",
-		"gpu:NoExcute":      `the effect "NoExcute" is not NoExecute, NoSchedule or PreferNoSchedule`,
-		"gpu:":              `the effect "" is not NoExecute, NoSchedule or PreferNoSchedule`,
-		"gpu=a:b:NoExecute": `the effect "b:NoExecute" is not NoExecute, NoSchedule or PreferNoSchedule`,
-		"g pu:NoExecute":    `"g pu" can't be a key: `,
-		"gpu=a b:NoExecute": `"a b" can't be a value: `,
-		"a/b/gpu:NoExecute": `"a/b/gpu" can't be a key: `,
+		"gpu:NoExcute":      `invalid effect "NoExcute": must be NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu:":              `invalid effect "": must be NoExecute, NoSchedule or PreferNoSchedule`,
+		"gpu=a:b:NoExecute": `invalid effect "b:NoExecute": must be NoExecute, NoSchedule or PreferNoSchedule`,
+		"g pu:NoExecute":    `invalid key "g pu": `,
+		"gpu=a b:NoExecute": `invalid value "a b": `,
+		"a/b/gpu:NoExecute": `invalid key "a/b/gpu": `,
 		"-":                 "the KEY is missing",
 	} {
 		if _, err := foresight.ParseChange(text); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -51,12 +51,12 @@ func TestAChangeThatCanNotBeMadeIsRefused(t *testing.T) {
 
 func TestChangesThatContradictEachOtherAreRefused(t *testing.T) {
 	for _, c := range []struct{ changes, want string }{
-		{"", "no taint is given; use "},
-		{"gpu=a:NoExecute gpu=b:NoExecute", "gpu=a:NoExecute and gpu=b:NoExecute can't both be set"},
-		{"gpu:NoExecute gpu:NoExecute", "gpu:NoExecute and gpu:NoExecute can't both be set"},
-		{"gpu:NoExecute gpu:NoExecute-", "gpu:NoExecute and gpu:NoExecute- contradict each other"},
-		{"gpu- gpu=a:NoExecute", "gpu- and gpu=a:NoExecute contradict each other"},
-		{"gpu=a:NoExecute gpu-", "gpu=a:NoExecute and gpu- contradict each other"},
+		{"", "no taint specified"},
+		{"gpu=a:NoExecute gpu=b:NoExecute", "cannot set both gpu=a:NoExecute and gpu=b:NoExecute: "},
+		{"gpu:NoExecute gpu:NoExecute", "cannot set both gpu:NoExecute and gpu:NoExecute: "},
+		{"gpu:NoExecute gpu:NoExecute-", "cannot both set and remove a taint: gpu:NoExecute and gpu:NoExecute-"},
+		{"gpu- gpu=a:NoExecute", "cannot both set and remove a taint: gpu- and gpu=a:NoExecute"},
+		{"gpu=a:NoExecute gpu-", "cannot both set and remove a taint: gpu=a:NoExecute and gpu-"},
 		{"gpu:NoExecute gpu:NoSchedule", ""},
 		{"gpu:NoExecute gpu:NoSchedule-", ""},
 		{"gpu:NoExecute disk:NoExecute old-", ""},

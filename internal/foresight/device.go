@@ -162,7 +162,7 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 		switch some := slices.ContainsFunc(all, r.Selects); {
 		case r.Name == "" && !some && len(all) > 0:
 			missing := device.ID{Driver: *r.Selector.Driver, Pool: *r.Selector.Pool, Name: *r.Selector.Device}
-			return nil, &QuestionError{What: "there is no device " + missing.String(), Kubectl: "get resourceslices"}
+			return nil, &QuestionError{What: "device " + missing.String() + " not found", Kubectl: "get resourceslices"}
 		case r.Selector == nil:
 			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of "+
 				"versions before 1.37.1 takes for all devices; an empty one selects all")

@@ -281,7 +281,7 @@ func TestATaintOfADeviceThatDoesNotExistIsRefused(t *testing.T) {
 		Selector: &resourcev1.DeviceTaintSelector{Driver: &driver, Pool: &pool, Device: &name}, Taint: parsed("xid:NoExecute"),
 	}}}
 	_, err := planned(q, node("n1"), gpus())
-	if err == nil || err.Error() != "there is no device gpu/n1/c" {
+	if err == nil || err.Error() != "device gpu/n1/c not found" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -90,7 +90,7 @@ func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
 	for _, c := range []struct{ selector, want string }{
 		{"zone=a", "n1: " + unknown},
 		{"zone!=b", "n1: " + unknown},
-		{"zone=b", "which nodes match zone=b is not known: " + unknown},
+		{"zone=b", "cannot tell which nodes match zone=b: " + unknown},
 		{"zone", "n1 n2: "},
 		{"zone=a,rack=r", "no node matches rack=r,zone=a"},
 	} {

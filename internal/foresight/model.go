@@ -134,18 +134,18 @@ func (o *objects) HasNodes() bool { return len(o.nodes) > 0 }
 // CheckNodes returns a [QuestionError] if a node of these names was not added.
 func (o *objects) CheckNodes(names []string) error {
 	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.nodes[name] != nil })
-	what := "there are no nodes "
-	switch len(missing) {
-	case 0:
+	if len(missing) == 0 {
 		return nil
-	case 1:
-		what = "there is no node "
 	}
 	if i := slices.Index(missing, ""); i >= 0 { // as of "n1,"
 		missing[i] = `""`
 	}
-	existing := slices.Sorted(maps.Keys(o.nodes))
-	return &QuestionError{what + strings.Join(missing, ", "), "get nodes", missing[0], existing}
+	what := "node "
+	if len(missing) > 1 {
+		what = "nodes "
+	}
+	what += strings.Join(missing, ", ") + " not found"
+	return &QuestionError{what, "get nodes", missing[0], slices.Sorted(maps.Keys(o.nodes))}
 }
 
 // Namespaces returns the namespaces in which pods were added.

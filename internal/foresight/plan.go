@@ -207,14 +207,14 @@ func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, h
 	switch {
 	case len(taints) > 0:
 	case masked > 0:
-		return nil, nil, fmt.Errorf("which nodes match %s is not known: %s", q.Selector, hidden[0])
+		return nil, nil, fmt.Errorf("cannot tell which nodes match %s: %s", q.Selector, hidden[0])
 	default:
 		return nil, nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
 	}
 	for _, c := range q.Changes {
 		t := c.Taint.ToString()
 		if lack := nodesWith(plan.Nodes, Absent, t); c.Remove && len(lack) == len(plan.Nodes) {
-			return nil, nil, &QuestionError{What: "no taint " + t + " is on " + ShortList(lack), Kubectl: "describe nodes"}
+			return nil, nil, &QuestionError{What: "taint " + t + " not found on " + ShortList(lack), Kubectl: "describe nodes"}
 		}
 	}
 	return taints, hidden, nil

@@ -262,7 +262,7 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 	unknown := ask("gpu:NoExecute")
 	unknown.Names = []string{"n1", "n7", "n8"}
 	_, err := planned(unknown, node("n1"))
-	if e := new(foresight.QuestionError); !errors.As(err, &e) || e.Typed != "n7" || err.Error() != "there are no nodes n7, n8" {
+	if e := new(foresight.QuestionError); !errors.As(err, &e) || e.Typed != "n7" || err.Error() != "nodes n7, n8 not found" {
 		t.Errorf("unknown nodes: got %v", err)
 	}
 	none := ask("gpu:NoExecute")
@@ -272,7 +272,7 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 		t.Errorf("nothing selected: got %v", err)
 	}
 	_, err = planned(ask("gpu:NoExecute-"), node("n1", parsed("gpu:NoSchedule")))
-	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no taint gpu:NoExecute is on n1" {
+	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "taint gpu:NoExecute not found on n1" {
 		t.Errorf("nothing to be removed: got %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func versioned(p *v1.Pod, uid, revision string, created float64) *v1.Pod {
 
 // The files of a dump may be given in any order.
 func TestTheOrderOfStatesDoesNotMatter(t *testing.T) {
-	const one, twice = "1 object of x was there in a newer state, which counts", " is there twice in x; give what was written at one moment"
+	const one, twice = "1 object of x was there in a newer state, which counts", " appears more than once in x, in states of unknown order"
 	goes := func(uid, revision string, created float64) *v1.Pod {
 		return versioned(pod("a"), uid, revision, created)
 	}
@@ -109,7 +109,7 @@ func TestOfABudgetInTwoVersionsOfTheAPITheLaterVersionCounts(t *testing.T) {
 		{"an older state", []any{older("7"), later("8", all)}, "1, 1 object of x was there in a newer state, which counts"},
 		{"a newer state", []any{older("8"), later("7", all)}, "0, 1 object of x was there in a newer state, which counts"},
 		{"the older version alone", []any{older("7")}, "0, "},
-		{"two states of the later version", []any{later("", all), later("", metav1.LabelSelector{MatchLabels: map[string]string{"app": "b"}}), older("")}, "PodDisruptionBudget shop/a is there twice in x; give what was written at one moment"},
+		{"two states of the later version", []any{later("", all), later("", metav1.LabelSelector{MatchLabels: map[string]string{"app": "b"}}), older("")}, "PodDisruptionBudget shop/a appears more than once in x, in states of unknown order"},
 	} {
 		for _, order := range orders(append(c.budgets, node("n1"), pod("a"))) {
 			m, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{From: "x"}, order...)
@@ -150,7 +150,7 @@ func TestNoPodIsForgottenThatWasReadBeforeTheTaintOfItsNode(t *testing.T) {
 	for _, order := range orders([]any{before, after, pod("a"), node("n2")}) {
 		m, err := load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, foresight.Reading{From: "x", At: noon}, order...)
 		if err != nil {
-			if err.Error() != "node n1 is there twice in x; give what was written at one moment" {
+			if err.Error() != "node n1 appears more than once in x, in states of unknown order" {
 				t.Error(err)
 			}
 			continue

@@ -184,7 +184,7 @@ func decodeRecord(text string) (r Record, err error) {
 		for i := range states {
 			s := &states[i]
 			if s.Start.IsZero() {
-				return r, fmt.Errorf("it does not say since when the taint %.80q is there", s.Key)
+				return r, fmt.Errorf("the taint %.80q has no start time", s.Key)
 			}
 			if !Reaches(r.Version, s.From) {
 				s.From, s.Found = r.Version, true // it had begun then, at the latest

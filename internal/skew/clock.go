@@ -41,10 +41,10 @@ func (c *Clock) Trouble(now time.Time) error {
 	least, most := c.measured().Ahead(now)
 	switch {
 	case most > tolerance:
-		return fmt.Errorf("this process's clock is ahead of the API server's by %v to %v: ages taken from timestamps are shortened by that; set the clocks",
+		return fmt.Errorf("this process's clock is ahead of the API server's by %v to %v: ages taken from timestamps are shortened by that; synchronize the clocks",
 			shown(max(least, 0)), shown(most))
 	case least < -tolerance && most < 0:
-		return fmt.Errorf("this process's clock is behind the API server's by %v to %v: evictions that count from timestamps come later by that; set the clocks",
+		return fmt.Errorf("this process's clock is behind the API server's by %v to %v: evictions that count from timestamps come later by that; synchronize the clocks",
 			shown(-most), shown(-least))
 	}
 	return nil

@@ -95,7 +95,7 @@ func TestARequestWithABodyIsRefused(t *testing.T) {
 		"of an unknown length": func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 },
 	} {
 		w := ask(s, "/api/v1/nodes", edit)
-		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "a body is refused; all that is here is to be read, with GET and no body") || w.Header().Get("Connection") != "close" {
+		if w.Code != http.StatusRequestEntityTooLarge || !strings.Contains(w.Body.String(), "a request body is not allowed; use GET without a body") || w.Header().Get("Connection") != "close" {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}

@@ -22,16 +22,16 @@ func refused(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case !ownHost(r.Host):
 		refuse(w, http.StatusForbidden, fmt.Sprintf(
-			"the host %q is refused; ask for localhost or a loopback address, as after kubectl port-forward", r.Host))
+			"host %q is not allowed; use localhost or a loopback address, as after kubectl port-forward", r.Host))
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")
 		refuse(w, http.StatusMethodNotAllowed, fmt.Sprintf(
-			"the method %q is refused; all that is here is to be read, with GET", r.Method))
+			"method %q is not allowed; use GET", r.Method))
 	case r.ContentLength != 0:
 		refuse(w, http.StatusRequestEntityTooLarge,
-			"a body is refused; all that is here is to be read, with GET and no body")
+			"a request body is not allowed; use GET without a body")
 	case foreign(r):
-		refuse(w, http.StatusForbidden, "another site's page asks for this; open this address itself")
+		refuse(w, http.StatusForbidden, "cross-site requests are not allowed; open this address directly")
 	default:
 		return false
 	}

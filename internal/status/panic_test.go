@@ -40,14 +40,14 @@ func TestAPanicWhileLookingEndsThePageAndNothingElse(t *testing.T) {
 			ask(s, "/api/v1/snapshot", logged)
 			time.Sleep(time.Second)
 		}
-		if len(lines) != 1 || !strings.Contains(lines[0], "The page has ended, evictions go on") || !strings.Contains(lines[0], "a view of nothing") || !strings.Contains(lines[0], "panic_test.go") {
+		if len(lines) != 1 || !strings.Contains(lines[0], "The page has stopped after an internal error; evictions continue") || !strings.Contains(lines[0], "a view of nothing") || !strings.Contains(lines[0], "panic_test.go") {
 			t.Errorf("said %q, want one line with the stack", lines)
 		}
 		for _, path := range []string{"/", "/app.js", "/api/v1/snapshot", "/api/v1/evictions", "/api/v1/nodes"} {
 			answer := ask(s, path, logged)
 			var got status.Error
 			must(t, json.Unmarshal(answer.Body.Bytes(), &got))
-			if want := "the page has ended by an error of its own, which is in the log; evictions go on; restart taint-manager to have the page again"; answer.Code != http.StatusServiceUnavailable || got.Message != want {
+			if want := "the page has stopped after an internal error; evictions continue; see the log, and restart taint-manager to restore the page"; answer.Code != http.StatusServiceUnavailable || got.Message != want {
 				t.Errorf("%s: %d %s, want %q", path, answer.Code, answer.Body, want)
 			}
 		}

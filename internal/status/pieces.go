@@ -52,7 +52,7 @@ func (s *Server) answerInPieces(w http.ResponseWriter, value any, lists ...list)
 		default:
 			w.Header().Set("Retry-After", "1")
 			refuse(w, http.StatusServiceUnavailable,
-				fmt.Sprintf("%d such requests are being answered already; try again in a second", maxAnswers))
+				fmt.Sprintf("too many requests: %d are already being answered; try again in a second", maxAnswers))
 			return
 		}
 	}

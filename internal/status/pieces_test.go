@@ -101,7 +101,7 @@ func TestWhoIsRefusedForTheCrowdLearnsItInOneSentence(t *testing.T) {
 		w := ask(s, "/api/v1/evictions?limit=1000")
 		var got status.Error
 		must(t, json.Unmarshal(w.Body.Bytes(), &got))
-		if want := "4 such requests are being answered already; try again in a second"; w.Code != http.StatusServiceUnavailable || got.Message != want {
+		if want := "too many requests: 4 are already being answered; try again in a second"; w.Code != http.StatusServiceUnavailable || got.Message != want {
 			t.Errorf("%d %s, want %q", w.Code, w.Body, want)
 		}
 		under.Wait()

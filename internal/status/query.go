@@ -30,7 +30,7 @@ func parseQuery(raw string) (q query, err error) {
 	q = query{filters: map[string][]string{}, limit: defaultLimit}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return q, fmt.Errorf("the query is refused (%w); join parameters with &, and write %% as %%25 and ; as %%3B", err)
+		return q, fmt.Errorf("invalid query: %w; separate parameters with &, and encode %% as %%25 and ; as %%3B", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list := slices.DeleteFunc(strings.Split(strings.Join(values[name], ","), ","),
@@ -42,7 +42,7 @@ func parseQuery(raw string) (q query, err error) {
 				err = checkStates(list)
 			}
 		case name != "limit":
-			err = fmt.Errorf("there is no parameter %q; give node, namespace, taint, policy, state or limit", name)
+			err = fmt.Errorf("unknown parameter %q: must be node, namespace, taint, policy, state or limit", name)
 		case len(list) > 0:
 			q.limit, err = parseLimit(list[0])
 		}
@@ -57,7 +57,7 @@ func checkStates(list []string) error {
 	all := eviction.Words()
 	for _, state := range list {
 		if !slices.Contains(all, state) {
-			return fmt.Errorf("there is no state %q; give one or more of %s", state, strings.Join(all, ", "))
+			return fmt.Errorf("unknown state %q: must be one or more of %s", state, strings.Join(all, ", "))
 		}
 	}
 	return nil
@@ -66,7 +66,7 @@ func checkStates(list []string) error {
 func parseLimit(value string) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > maxLimit {
-		return 0, fmt.Errorf("the limit %q is refused; give 1 to %d, or leave it out for %d", value, maxLimit, defaultLimit)
+		return 0, fmt.Errorf("invalid limit %q: must be between 1 and %d, inclusive", value, maxLimit)
 	}
 	return n, nil
 }

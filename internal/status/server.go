@@ -64,8 +64,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-const ended = "the page has ended by an error of its own, which is in the log; evictions go on; restart taint-manager to " +
-	"have the page again"
+const ended = "the page has stopped after an internal error; evictions continue; see the log, and restart taint-manager to " +
+	"restore the page"
 
 func (s *Server) endAfterPanic(w http.ResponseWriter, r *http.Request) {
 	p := recover()
@@ -73,7 +73,7 @@ func (s *Server) endAfterPanic(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.ended.Swap(true) {
-		klog.FromContext(r.Context()).Error(fmt.Errorf("panic: %v", p), "The page has ended, evictions go on",
+		klog.FromContext(r.Context()).Error(fmt.Errorf("panic: %v", p), "The page has stopped after an internal error; evictions continue",
 			"stack", string(debug.Stack()))
 	}
 	refuse(w, http.StatusServiceUnavailable, ended)
@@ -119,7 +119,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	tag := r.URL.Query().Get("since")
 	if r.URL.RawQuery != "" && r.URL.RawQuery != "since="+tag {
-		refuse(w, http.StatusBadRequest, "/api/v1/snapshot takes since only; /api/v1/evictions takes filters")
+		refuse(w, http.StatusBadRequest, "/api/v1/snapshot supports only the parameter since; use /api/v1/evictions for filters")
 		return
 	}
 	last, d, err := s.sampler.since(r.Context(), tag)
@@ -156,7 +156,7 @@ func (s *Server) evictions(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 	if r.URL.RawQuery != "" {
-		refuse(w, http.StatusBadRequest, "/api/v1/nodes takes no parameters; /api/v1/evictions does")
+		refuse(w, http.StatusBadRequest, "/api/v1/nodes supports no parameters; use /api/v1/evictions for filters")
 		return
 	}
 	last, _, err := s.sampler.since(r.Context(), "")
@@ -190,5 +190,5 @@ func page(w http.ResponseWriter, r *http.Request) {
 
 func unknown(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, fmt.Sprintf(
-		"there is no %s; ask for /api/v1/snapshot, /api/v1/evictions or /api/v1/nodes", r.URL.Path))
+		"%s not found; use /api/v1/snapshot, /api/v1/evictions or /api/v1/nodes", r.URL.Path))
 }

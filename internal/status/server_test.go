@@ -115,18 +115,18 @@ func TestEveryRefusalIsOneSentence(t *testing.T) {
 		code int
 		want string
 	}{
-		{"/", host("evil.example"), 403, `the host "evil.example" is refused; ask for localhost or a loopback address, as after kubectl port-forward`},
-		{"/api/v1/snapshot", post, 405, `the method "POST" is refused; all that is here is to be read, with GET`},
-		{"/api/v1/pods", nil, 404, `there is no /api/v1/pods; ask for /api/v1/snapshot, /api/v1/evictions or /api/v1/nodes`},
-		{"/api/v1/snapshot?node=a", nil, 400, `/api/v1/snapshot takes since only; /api/v1/evictions takes filters`},
-		{"/api/v1/nodes?node=a", nil, 400, `/api/v1/nodes takes no parameters; /api/v1/evictions does`},
-		{"/api/v1/evictions?node=a;state=due", nil, 400, `the query is refused (invalid semicolon separator in query); join parameters with &, and write % as %25 and ; as %3B`},
-		{"/api/v1/evictions?node=100%", nil, 400, `the query is refused (invalid URL escape "%"); join parameters with &, and write % as %25 and ; as %3B`},
-		{"/api/v1/evictions?nod=a", nil, 400, `there is no parameter "nod"; give node, namespace, taint, policy, state or limit`},
-		{"/api/v1/evictions?state=late", nil, 400, `there is no state "late"; give one or more of scheduled, held, due, in-flight, blocked, refused, delayed, done`},
-		{"/api/v1/evictions?limit=0", nil, 400, `the limit "0" is refused; give 1 to 10000, or leave it out for 500`},
-		{"/api/v1/evictions?limit=many", nil, 400, `the limit "many" is refused; give 1 to 10000, or leave it out for 500`},
-		{"/api/v1/evictions?after=x", nil, 400, `there is no parameter "after"; give node, namespace, taint, policy, state or limit`},
+		{"/", host("evil.example"), 403, `host "evil.example" is not allowed; use localhost or a loopback address, as after kubectl port-forward`},
+		{"/api/v1/snapshot", post, 405, `method "POST" is not allowed; use GET`},
+		{"/api/v1/pods", nil, 404, `/api/v1/pods not found; use /api/v1/snapshot, /api/v1/evictions or /api/v1/nodes`},
+		{"/api/v1/snapshot?node=a", nil, 400, `/api/v1/snapshot supports only the parameter since; use /api/v1/evictions for filters`},
+		{"/api/v1/nodes?node=a", nil, 400, `/api/v1/nodes supports no parameters; use /api/v1/evictions for filters`},
+		{"/api/v1/evictions?node=a;state=due", nil, 400, `invalid query: invalid semicolon separator in query; separate parameters with &, and encode % as %25 and ; as %3B`},
+		{"/api/v1/evictions?node=100%", nil, 400, `invalid query: invalid URL escape "%"; separate parameters with &, and encode % as %25 and ; as %3B`},
+		{"/api/v1/evictions?nod=a", nil, 400, `unknown parameter "nod": must be node, namespace, taint, policy, state or limit`},
+		{"/api/v1/evictions?state=late", nil, 400, `unknown state "late": must be one or more of scheduled, held, due, in-flight, blocked, refused, delayed, done`},
+		{"/api/v1/evictions?limit=0", nil, 400, `invalid limit "0": must be between 1 and 10000, inclusive`},
+		{"/api/v1/evictions?limit=many", nil, 400, `invalid limit "many": must be between 1 and 10000, inclusive`},
+		{"/api/v1/evictions?after=x", nil, 400, `unknown parameter "after": must be node, namespace, taint, policy, state or limit`},
 	} {
 		if c.edit == nil {
 			c.edit = func(*http.Request) {}

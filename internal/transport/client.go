@@ -7,7 +7,7 @@
 // environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of client-go change these two
 // times. There are no pings on HTTP/1.1, which a proxy may impose.
 //
-// [Unreachable] says in one sentence why an API server can't be worked with, and what to check.
+// [Unreachable] says why an API server cannot be used, and what to check.
 package transport
 
 import (
@@ -23,6 +23,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/taint-manager/taint-manager/internal/config"
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // Clients are separate, so that neither evictions nor a limit on them delay the lease's renewal or a watch. Each has a
@@ -96,12 +97,12 @@ func Load(kubeconfig string) (*rest.Config, error) {
 		return inCluster()
 	}
 	if err := Readable(kubeconfig); err != nil {
-		return nil, fmt.Errorf("--kubeconfig=%s can't be read: %w; name a kubeconfig file that this user may read",
-			kubeconfig, err)
+		return nil, err
 	}
 	restConfig, err := fromFile(kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("--kubeconfig=%s can't be used: %w; check it with 'kubectl --kubeconfig=%s cluster-info'", kubeconfig, err, kubeconfig)
+		return nil, hint.Add(fmt.Errorf("cannot use --kubeconfig=%s: %w", kubeconfig, err),
+			"Check it with 'kubectl --kubeconfig=%s cluster-info'.", kubeconfig)
 	}
 	return restConfig, nil
 }
@@ -109,13 +110,13 @@ func Load(kubeconfig string) (*rest.Config, error) {
 func fromFile(path string) (*rest.Config, error) {
 	file, err := clientcmd.LoadFromFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("it is not a kubeconfig: %w", err)
+		return nil, fmt.Errorf("not a kubeconfig: %w", err)
 	}
 	if err := clientcmd.ResolveLocalPaths(file); err != nil {
-		return nil, fmt.Errorf("finding the files that it names: %w", err)
+		return nil, fmt.Errorf("resolving its paths: %w", err)
 	}
 	if clientcmdapi.IsConfigEmpty(file) {
-		return nil, errors.New("it is empty")
+		return nil, errors.New("the file is empty")
 	}
 	return clientcmd.NewDefaultClientConfig(*file, &clientcmd.ConfigOverrides{}).ClientConfig()
 }
@@ -123,10 +124,12 @@ func fromFile(path string) (*rest.Config, error) {
 func inCluster() (*rest.Config, error) {
 	restConfig, err := rest.InClusterConfig()
 	if errors.Is(err, rest.ErrNotInCluster) {
-		return nil, errors.New("there is no --kubeconfig, and this does not run in a pod; name a kubeconfig file with --kubeconfig=FILE")
+		return nil, hint.Add(errors.New("no --kubeconfig specified, and not running in a pod"),
+			"Specify a kubeconfig file with --kubeconfig=FILE.")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("there is no --kubeconfig, and the pod's service account can't be used: %w; set automountServiceAccountToken: true in the pod, or name a kubeconfig file with --kubeconfig=FILE", err)
+		return nil, hint.Add(fmt.Errorf("no --kubeconfig specified, and cannot use the pod's service account: %w", err),
+			"Set automountServiceAccountToken: true in the pod, or specify a kubeconfig file with --kubeconfig=FILE.")
 	}
 	return restConfig, nil
 }

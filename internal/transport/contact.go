@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 // Patience is how long the start waits for the API server. After that the process ends, and kubelet or the caller
@@ -48,26 +50,31 @@ func Untrusted(err error) bool {
 		errors.As(err, new(tls.AlertError))
 }
 
-// Unreachable returns one sentence about why the API server cannot be used.
+// Unreachable returns why the API server cannot be used, and what to check.
 func Unreachable(server, from string, err error) error {
 	switch {
 	case Untrusted(err):
-		return fmt.Errorf("the API server %s is not trusted: %w; check server address and certificate-authority in %s",
-			server, err, from)
+		return hint.Add(fmt.Errorf("cannot connect securely to API server %s: %w", server, err),
+			"Check the server address and certificate-authority in %s.", from)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server %s does not know this user: %w; check that the credentials in %s are of this cluster and have not expired", server, err, from)
+		return hint.Add(fmt.Errorf("API server %s rejected the credentials: %w", server, err),
+			"Check that the credentials in %s are for this cluster and have not expired.", from)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s does not answer as an API server of Kubernetes: %w; check the server address in %s",
-			server, err, from)
+		return hint.Add(fmt.Errorf("%s is not a Kubernetes API server: %w", server, err),
+			"Check the server address in %s.", from)
 	}
-	return fmt.Errorf("the API server %s did not answer within %s: %w; check that it runs, and the server address in %s", server, Patience, err, from)
+	return hint.Add(fmt.Errorf("API server %s did not respond within %s: %w", server, Patience, err),
+		"Check that it is running, and the server address in %s.", from)
 }
 
-// Readable returns an error if this process cannot read the file. The error does not contain the file's name.
-func Readable(path string) error {
-	_, err := os.ReadFile(path)
-	if err, ok := errors.AsType[*os.PathError](err); ok {
-		return err.Err // without the path, which is in the message
+// Readable returns an error if this process cannot read the kubeconfig file.
+func Readable(kubeconfig string) error {
+	_, err := os.ReadFile(kubeconfig)
+	if err == nil {
+		return nil
 	}
-	return err
+	if failed, ok := errors.AsType[*os.PathError](err); ok {
+		err = failed.Err // without the path
+	}
+	return hint.Add(fmt.Errorf("cannot read --kubeconfig=%s: %w", kubeconfig, err), "Check the path and its permissions.")
 }

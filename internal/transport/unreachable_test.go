@@ -5,15 +5,30 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
 func TestEachWayOfNotReachingTheServerNamesItAndTheNextStep(t *testing.T) {
-	for want, err := range map[string]error{
-		"the API server https://a:1 did not answer within 10s: connection refused; check that it runs, and the server address in --kubeconfig=f":         errors.New("connection refused"),
-		"the API server https://a:1 does not know this user: who; check that the credentials in --kubeconfig=f are of this cluster and have not expired": apierrors.NewUnauthorized("who"),
+	for _, c := range []struct {
+		err        error
+		want, next string
+	}{
+		{
+			errors.New("connection refused"), "API server https://a:1 did not respond within 10s: connection refused",
+			"Check that it is running, and the server address in --kubeconfig=f.",
+		},
+		{
+			apierrors.NewUnauthorized("who"), "API server https://a:1 rejected the credentials: who",
+			"Check that the credentials in --kubeconfig=f are for this cluster and have not expired.",
+		},
 	} {
-		if got := Unreachable("https://a:1", "--kubeconfig=f", err).Error(); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
+		err := Unreachable("https://a:1", "--kubeconfig=f", c.err)
+		if got := err.Error(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+		if got := hint.Of(err); got != c.next {
+			t.Errorf("next step: got  %s\nwant %s", got, c.next)
 		}
 	}
 }

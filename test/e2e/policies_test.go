@@ -324,7 +324,7 @@ func (w *world) needsNamespaces(t *testing.T, files *mount, m *testcluster.Manag
 	byNamespace := policiesFile + "- {name: prod, match: {taints: [{key: tiered}], namespaceSelector: {matchLabels: {tier: prod}}}, method: Hold}\n"
 	files.write(t, byNamespace)
 	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, "namespaces is forbidden") })
-	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]config: the file is refused") || !strings.Contains(ready, "a restart would not start") {
+	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]config: the file is refused") || !strings.Contains(ready, "taint-manager would not start with it") {
 		t.Errorf("readiness does not mention it:\n%s", ready)
 	}
 	logged(t, m, "namespaces is forbidden")

@@ -72,7 +72,7 @@ func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, `policies[0].method: Unsupported value: "Drain"`) })
 	s.stays(pod, bad, 3)
 	_, body := ask(t, &tls.Config{InsecureSkipVerify: true}, "https://"+m.Address()+"/readyz?verbose")
-	if !strings.Contains(body, "[!]config: the file is refused") || !strings.Contains(body, "a restart would not start") {
+	if !strings.Contains(body, "[!]config: the file is refused") || !strings.Contains(body, "taint-manager would not start with it") {
 		t.Errorf("readiness does not mention it:\n%s", body)
 	}
 

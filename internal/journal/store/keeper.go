@@ -230,5 +230,5 @@ func (k *Keeper) Trouble() error {
 	if len(parts) == 0 {
 		return nil
 	}
-	return fmt.Errorf("ConfigMaps with problems: %s; the log says more", strings.Join(parts, ", "))
+	return fmt.Errorf("ConfigMaps with problems: %s; see the log for details", strings.Join(parts, ", "))
 }

@@ -77,9 +77,9 @@ describe('the page asks', { concurrency: true }, () => {
   test('a refusal is shown with the message of the manager', async () => {
     const { page, close } = await counted();
     await page.route('**/api/v1/snapshot*', (route) => route.fulfill({
-      status: 503, contentType: 'application/json', body: JSON.stringify({ kind: 'Error', message: 'the page has ended; evictions go on' }),
+      status: 503, contentType: 'application/json', body: JSON.stringify({ kind: 'Error', message: 'the page has stopped; evictions continue' }),
     }));
-    await page.locator('#banners', { hasText: 'This page is out of date: the page has ended; evictions go on.' }).waitFor();
+    await page.locator('#banners', { hasText: 'This page is out of date: the page has stopped; evictions continue.' }).waitFor();
     await close();
   });
 

@@ -3,7 +3,6 @@ package flags
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -11,26 +10,9 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// Refusal says why the value of a flag is refused.
-type Refusal struct {
-	Flag    string // without the dashes
-	Value   string // may be empty
-	Allowed string // describes the allowed values; not empty
-	Next    string // the next step; not empty
-}
-
-// Error returns the refusal as one sentence. A value that is empty, or has spaces or control characters, is quoted.
-func (r Refusal) Error() string {
-	return fmt.Sprintf("--%s=%s is refused: %s; %s", r.Flag, visible(r.Value), r.Allowed, r.Next)
-}
-
-// visible keeps a refusal on one line, whatever the value contains.
-func visible(value string) string {
-	quoted := strconv.Quote(value)
-	if value == "" || strings.Contains(value, " ") || quoted != `"`+value+`"` {
-		return quoted
-	}
-	return value
+// Invalid returns the error of a flag, named without dashes, whose value is not allowed. It has the form of pflag's.
+func Invalid(flag, value, reason string) error {
+	return fmt.Errorf("invalid argument %q for %q flag: %s", value, "--"+flag, reason)
 }
 
 // JoinWords joins words: "a", "a or b", "a, b or c".
