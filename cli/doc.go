@@ -3,9 +3,9 @@
 //
 // [Run] is the whole program. Its exit code is [OK] if the command has succeeded, which for "run" means that it shut
 // down gracefully on a signal; [CannotRun] if the environment prevents it: no API server, no permission, no free port;
-// and [Usage] if the command line itself is wrong. Messages name the thing, its value and the next step. Logs go to
+// and [Usage] if the command line itself is wrong. Messages name what is wrong, its value and the next step. Logs go to
 // stderr.
 //
 // "run" sets properties of the whole process: logging, metrics and signals. A process may therefore run the command
-// "run" only once, and the others any number of times.
+// "run" only once. It may run the others any number of times.
 package cli
