@@ -76,7 +76,7 @@ function line(command) {
   return element('p', { className: 'command' }, element('code', {}, command), element('button', { type: 'button', className: 'copy', title: command }, 'Copy'));
 }
 
-/** Copies the command beside a button, and says so for a moment. @param {HTMLButtonElement} button */
+/** Copies the command next to a button, and says so for a moment. @param {HTMLButtonElement} button */
 export async function copy(button) {
   const code = /** @type {HTMLElement} */ (button.previousElementSibling);
   // Without leave to write, the command is selected, to be copied by hand.

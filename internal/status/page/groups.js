@@ -37,7 +37,7 @@ export function grouped(rows, by) {
   return [...groups.values()].sort((a, b) => b.stuck - a.stuck || b.rows.length - a.rows.length || (a.name < b.name ? -1 : 1));
 }
 
-/** What is said of a group beside its name. @param {Group} g @param {number} now */
+/** The text next to the name of a group. @param {Group} g @param {number} now */
 export function summary(g, now) {
   const parts = [plural(g.rows.length, 'pod')];
   if (g.stuck) parts.push(`${g.stuck.toLocaleString('en')} stuck`);

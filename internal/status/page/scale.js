@@ -104,7 +104,7 @@ export function lanesOf(rows, tainted) {
 const roundUp = (ms) => Math.ceil(ms / stepOf(ms / 30)) * stepOf(ms / 30);
 
 /**
- * How far the view reaches into the future so that all that is pending is in it, and little beside. A few that
+ * How far the view reaches into the future so that all pending evictions are in it, and little more. A few that
  * are much farther off than the rest are left out; the timeline counts them at its edge.
  * @param {Iterable<Row>} rows @param {number} now
  */
