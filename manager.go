@@ -15,11 +15,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -40,7 +40,7 @@ type Manager struct {
 	journal    *store.Keeper
 	journaled  atomic.Pointer[breaker.Journaled] // guards and holds as last read from the journal
 
-	original *original.Checker
+	builtin *builtin.Checker
 
 	started atomic.Bool // Run was called
 	leads   atomic.Bool
@@ -117,7 +117,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	eventsCtx, stopEvents := context.WithCancel(running)
 	defer stopEvents()
 	writing.Go(func() { m.events.Run(eventsCtx) })
-	writing.Go(func() { m.original.Run(running) })
+	writing.Go(func() { m.builtin.Run(running) })
 
 	err := m.runShards(ctx, running, failed, &watching)
 	m.drain(ctx)
@@ -213,7 +213,7 @@ func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
 // BuiltinTrouble returns a warning if this process, while it led within the last day, saw the built-in controller (the
 // taint-eviction-controller of kube-controller-manager) evict pods; otherwise nil. The warning does not affect
 // readiness.
-func (m *Manager) BuiltinTrouble() error { return m.original.Trouble() }
+func (m *Manager) BuiltinTrouble() error { return m.builtin.Trouble() }
 
 // Paused reports whether calls are paused.
 func (m *Manager) Paused() bool { return m.InForce().Paused }

@@ -60,7 +60,7 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	own := []prometheus.Collector{
 		me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect), m.journal.Collector(),
 	}
-	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), own) {
+	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.builtin.Collectors(), own) {
 		errs = append(errs, r.Register(c))
 	}
 	err := errors.Join(errs...)

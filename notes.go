@@ -30,7 +30,7 @@ func (m *Manager) notify(n eviction.Note) {
 // callBegun reports a call that begins.
 func (m *Manager) callBegun(e eviction.Request) {
 	if e.Attempt == 1 && e.Pod.Disrupted {
-		m.original.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
+		m.builtin.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
 	}
 	if e.First {
 		m.notify(eviction.Note{

@@ -12,12 +12,12 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
@@ -34,7 +34,7 @@ func (m *Manager) wire(
 	if m.options.DryRun || m.options.Evictor != nil {
 		fieldManager = "" // unknown: a caller's evictor may write under any name, and in a dry run others evict
 	}
-	m.original = original.New(original.Options{
+	m.builtin = builtin.New(builtin.Options{
 		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Leading: m.leads.Load,
 		Logger: m.options.Logger,
 	})
@@ -43,7 +43,7 @@ func (m *Manager) wire(
 			CoreOptions: shard.CoreOptions{
 				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) }, EvictorChooses: evictorChooses,
 			},
-			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
+			Notify: m.notify, Overtaken: m.builtin.Overtaken, Drained: m.drained,
 			Held: func(h shard.Holding) { m.tracker.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
 		}))
 	}
