@@ -33,8 +33,8 @@ type Plan struct {
 	Nodes []PlannedNode `json:"nodes"`
 	Total Total         `json:"total"`
 
-	// Pods are the pods to be evicted, in the order of their evictions, and then the pods on the selected nodes that
-	// stay. Evicted pods on other nodes are included, because the same budgets apply; their effect is anyway.
+	// Pods to be evicted, in the order of their evictions, and then the pods on the selected nodes that stay. Evicted
+	// pods on other nodes are included, because the same budgets apply; their effect is anyway.
 	Pods []*PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
