@@ -47,7 +47,7 @@ func (p Pending) String() string {
 	}[p]
 }
 
-// Pending returns the state of a due eviction that waits like this.
+// Pending returns the state of a due eviction with this wait.
 func (w Wait) Pending() Pending {
 	switch w.Cause {
 	case WaitsForRate:
@@ -67,7 +67,7 @@ func (p *PendingCounts) Add(other PendingCounts) {
 	}
 }
 
-// Take sets the time of the state to at, unless it has an earlier one. A zero time is none.
+// Take sets the time of the state to at, unless it has an earlier one. Zero means no time.
 func (p *PendingTimes) Take(state Pending, at time.Time) {
 	if p[state].IsZero() || !at.IsZero() && at.Before(p[state]) {
 		p[state] = at

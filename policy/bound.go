@@ -12,7 +12,7 @@ import (
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
 // "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the taint and
-// gone within 1h58m of it; ...". Without a bound, it returns the reasons. It includes settle times.
+// gone within 1h58m of it; ...". Without a bound, it returns the reasons. Bounds include settle times.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
