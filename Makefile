@@ -98,7 +98,7 @@ differential: ## Compare with the built-in controller on random histories: a min
 	cd test/differential && go test -timeout 30m ./...
 
 .PHONY: setup
-setup: ## Install what the tests need beside Go and a browser: a C compiler, for the race detector, and Prometheus.
+setup: ## Install what the tests need in addition to Go and a browser: a C compiler, for the race detector, and Prometheus.
 	@command -v "$${CC:-cc}" >/dev/null || command -v gcc >/dev/null || { \
 		[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "a C compiler is missing: install gcc and libc6-dev, then try again" >&2; exit 1; }; \
 		apt-get update -q && apt-get install -qy --no-install-recommends gcc libc6-dev; }
@@ -131,7 +131,7 @@ page: build controlplane browser bin/synthetic bin/live ## Test the page in a he
 	cd internal/status/browser && node --test --test-reporter spec perf.test.js # alone, as it measures
 
 .PHONY: screenshots
-screenshots: browser bin/synthetic ## Make the pictures of the page in docs/screenshots anew.
+screenshots: browser bin/synthetic ## Remake the pictures of the page in docs/screenshots.
 	cd internal/status/browser && node screenshots.js
 
 bin/swapping: $(wildcard test/machine/*.go test/machine/swapping/*.go)
@@ -159,7 +159,7 @@ internal/status/browser/node_modules/.made: internal/status/browser/package-lock
 	cd internal/status/browser && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.made
 
 .PHONY: golden
-golden: ## Write the golden and generated files anew.
+golden: ## Rewrite the golden and generated files.
 	go test ./cli ./cli/run ./internal/config ./internal/evict ./policy ./internal/status -update
 	cd release && go test ./manifests -update && go test ./chart -update
 
@@ -189,7 +189,7 @@ bin/crane: release/go.mod release/go.sum
 # digests.txt has the digests that the registry has, as sha256sum writes them.
 DIST ?= dist
 .PHONY: publish
-publish: bin/crane bin/helm ## Push what make release has made, the image to IMAGE and the chart to charts/ beside it (VERSION, IMAGE; INSECURE=1: without TLS).
+publish: bin/crane bin/helm ## Push what make release has made, the image to IMAGE and the chart to charts/ next to it (VERSION, IMAGE; INSECURE=1: without TLS).
 	rm -rf $(DIST)/.image && mkdir $(DIST)/.image && tar -xf $(DIST)/image.tar -C $(DIST)/.image
 	image=$$(bin/crane push $(if $(INSECURE),--insecure) $(DIST)/.image '$(IMAGE):$(VERSION)') && \
 		chart=$$(bin/helm push $(if $(INSECURE),--plain-http) $(DIST)/taint-manager-'$(VERSION:v%=%)'.tgz 'oci://$(dir $(IMAGE))charts' 2>&1) && \
@@ -201,7 +201,7 @@ test-release: build ## Compile for every platform, and build the image on two pa
 	cd release && $(PINNED) go test -count 1 -timeout 90m -v ./dist
 
 .PHONY: bench
-bench: build controlplane $(if $(findstring 1.32,$(or $(WORK),1.32)),bin/controlplane-1.32) ## Measure beside the built-in controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
+bench: build controlplane $(if $(findstring 1.32,$(or $(WORK),1.32)),bin/controlplane-1.32) ## Measure against the built-in controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./internal/cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./test/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -document docs/reference/bench.md)

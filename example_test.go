@@ -71,7 +71,7 @@ func Example() {
 	// Output: default/web, because its node has taint maintenance:NoExecute
 }
 
-// Policies say what happens to which pods for which taints. They can be replaced while the manager runs.
+// Policies decide which taints evict which pods, and how. They can be replaced while the manager runs.
 func ExampleManager_SetPolicies() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -87,7 +87,7 @@ func ExampleManager_SetPolicies() {
 	drain := policy.Policy{Name: "drain", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}
 	diff, err := m.SetPolicies(ctx, taintmanager.Policies{Policies: []policy.Policy{drain}})
 	if err != nil {
-		fmt.Println(err) // the policies before stay in force
+		fmt.Println(err) // the previous policies stay in force
 	}
 	fmt.Printf("of %d pods %d became due\n", diff.Pods, diff.Due)
 	cancel()

@@ -10,11 +10,11 @@ import (
 	"github.com/taint-manager/taint-manager/internal/skew"
 )
 
-// Trip is a breaker that is tripped for a group of nodes, with the start of the trip.
+// Trip says that a breaker is tripped for a group of nodes, and since when.
 type Trip = breaker.TripRecord
 
-// Journal stores the starts of taints durably, in partitions, and the state of the manager. [NewJournal] returns one in
-// ConfigMaps.
+// Journal stores the starts of taints durably, in partitions, and the state of the manager. [NewJournal] returns one
+// that uses ConfigMaps.
 type Journal = store.Objects
 
 // StoredPartition is the content of a partition, or of the state, of a [Journal].
@@ -26,7 +26,7 @@ func NewJournal(client kubernetes.Interface, namespace, name string) Journal {
 	return store.NewConfigMaps(client, namespace, name)
 }
 
-// ConfirmingEvictor is an Evictor whose calls take several requests. It asks the [Confirmation] before each of them.
+// ConfirmingEvictor is an Evictor whose calls take several requests. It calls the [Confirmation] before each of them.
 type ConfirmingEvictor = evict.ConfirmingEvictor
 
 // Confirmation reports whether a request of an eviction call may still be sent.
@@ -36,5 +36,5 @@ type Confirmation = evict.Confirmation
 // method Ahead is meant for [Options.Ahead].
 type ServerClock = skew.Clock
 
-// NewServerClock returns a clock that has read no response. Its method RoundTripper wraps the transport of a client.
+// NewServerClock returns a clock without measurements. Its method RoundTripper wraps the transport of a client.
 func NewServerClock() *ServerClock { return skew.New() }

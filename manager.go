@@ -15,11 +15,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -40,7 +40,7 @@ type Manager struct {
 	journal    *store.Keeper
 	journaled  atomic.Pointer[breaker.Journaled] // guards and holds as last read from the journal
 
-	original *original.Checker
+	builtin *builtin.Checker
 
 	started atomic.Bool // Run was called
 	leads   atomic.Bool
@@ -58,11 +58,11 @@ type Manager struct {
 //
 // The client needs these permissions, cluster-wide: get, list and watch nodes; list pods (also to check the caller's
 // informer), and watch pods if there is no informer; create events; list and watch namespaces if a policy has a
-// namespaceSelector; and those of the methods in use, of [Options.Method] and of policies: either delete pods and patch
-// pods/status, or create pods/eviction. Without list and watch on nodes the manager does not sync and evicts no pod,
-// and [Manager.Trouble] reports it; the same is true of those on namespaces, if they are needed when Run begins.
+// namespaceSelector; and, for [Options.Method] and each policy, those of the method: delete pods and patch pods/status
+// for Delete, create pods/eviction for Evict. Without list and watch on nodes (and on namespaces, if they are needed
+// when Run begins) the manager does not sync and evicts no pod, and [Manager.Trouble] reports it.
 func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options) (*Manager, error) {
-	ownMethod := o.Evictor != nil && o.Method == ""
+	evictorChooses := o.Evictor != nil && o.Method == ""
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
 	m.inForce.Store(&inForce)
 	m.journaled.Store(&breaker.Journaled{})
-	if err := m.wire(client, pods, configured, published, ownMethod); err != nil {
+	if err := m.wire(client, pods, configured, published, evictorChooses); err != nil {
 		return nil, fmt.Errorf("taintmanager.New: %w", err)
 	}
 	return m, nil
@@ -91,8 +91,8 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 // journal, and returns nil. Calls that take longer are cancelled, which is not an error: the log names their pods, and
 // Options.Ended receives their outcomes.
 //
-// Run may be called only once. It returns an error if it was called before, if the caller's informer has stopped, or if
-// a transform of the informer hides fields that verdicts depend on; no pod is evicted then.
+// Run may be called only once. It returns an error, and evicts no pod, if it was called before, if the caller's
+// informer has stopped, or if a transform of the informer hides fields that verdicts depend on.
 func (m *Manager) Run(ctx context.Context) error {
 	if m.started.Swap(true) {
 		return errors.New("taintmanager: Run was called before")
@@ -117,7 +117,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	eventsCtx, stopEvents := context.WithCancel(running)
 	defer stopEvents()
 	writing.Go(func() { m.events.Run(eventsCtx) })
-	writing.Go(func() { m.original.Run(running) })
+	writing.Go(func() { m.builtin.Run(running) })
 
 	err := m.runShards(ctx, running, failed, &watching)
 	m.drain(ctx)
@@ -171,8 +171,8 @@ func (m *Manager) flush(ctx context.Context) {
 
 // Lead permits eviction calls and journal writes until its context ends. First it reads the journal, for at most 10 s,
 // and publishes the configuration. At its end it cancels the calls in flight, and returns when all of them have ended.
-// If another Lead is running, it waits until that has returned, so an elector may start a new term before the calls of
-// the last one have ended. It returns an error once Run has ended.
+// If another call of Lead is running, it waits until that call has returned, so an elector may start a new term before
+// the calls of the last one have ended. It returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.leadToken:
@@ -180,7 +180,7 @@ func (m *Manager) Lead(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	judged := m.HasSynced() // then shards have found held pods without reporting them; reportHeld does
+	judged := m.HasSynced() // if so, shards have found held pods without reporting them, and reportHeld reports them
 	m.leads.Store(!judged)
 	defer m.leads.Store(false)
 	if !m.journal.Begin(ctx) {
@@ -202,18 +202,18 @@ func (m *Manager) Lead(ctx context.Context) error {
 // HasSynced reports whether the manager has seen the whole cluster. Before that it decides nothing.
 func (m *Manager) HasSynced() bool { return m.source.HasSynced() }
 
-// Trouble returns nil while the manager can watch the cluster; otherwise it returns what cannot be watched, since when
-// and why. It does not cover a caller's informer.
+// Trouble returns nil while the manager can watch the cluster; otherwise the error says what cannot be watched, since
+// when, and why. It does not cover a caller's informer.
 func (m *Manager) Trouble() error { return m.source.Trouble() }
 
-// JournalTrouble returns nil while the journal works; otherwise it returns a short description of the problem. It does
-// not affect readiness: evictions continue, and no eviction happens earlier because of it.
+// JournalTrouble returns nil while the journal works; otherwise it returns a short description of the problem. The
+// problem does not affect readiness: evictions continue, and none happens earlier because of it.
 func (m *Manager) JournalTrouble() error { return m.journal.Trouble() }
 
-// BuiltinTrouble returns a warning if this process has seen within a day, while it led, that the built-in controller,
-// the taint-eviction-controller of kube-controller-manager, evicts pods, too; otherwise nil. It does not affect
+// BuiltinTrouble returns a warning if this process, while it led within the last day, saw the built-in controller (the
+// taint-eviction-controller of kube-controller-manager) evict pods; otherwise nil. The warning does not affect
 // readiness.
-func (m *Manager) BuiltinTrouble() error { return m.original.Trouble() }
+func (m *Manager) BuiltinTrouble() error { return m.builtin.Trouble() }
 
 // Paused reports whether calls are paused.
 func (m *Manager) Paused() bool { return m.InForce().Paused }
@@ -244,8 +244,8 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	return views, err
 }
 
-// Earliest is as Views, but of more than most evictions, it returns only some: none of the others, whose number it
-// returns, has an earlier deadline. It takes memory for those that it returns only.
+// Earliest is like Views, but if there are more than most evictions, it returns only some, those with the earliest
+// deadlines, and the number of the others. It uses memory only for the evictions that it returns.
 func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int, err error) {
 	if !m.HasSynced() {
 		return nil, 0, errors.New("pods and nodes have not been read yet")
@@ -279,8 +279,8 @@ func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int,
 	return shown, left, nil
 }
 
-// OwnView returns the state of the eviction of this program's own pod; false if none is scheduled, or if the program
-// does not run in a pod.
+// OwnView returns the state of the eviction of this program's own pod. It returns false if no eviction of the pod is
+// scheduled, or if the program does not run in a pod.
 func (m *Manager) OwnView(ctx context.Context) (v View, scheduled bool) {
 	self := m.self()
 	if self == nil {
@@ -295,8 +295,8 @@ func byDeadline(a, b View) int { return a.Verdict.At.Compare(b.Verdict.At) }
 // Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
-// OutageWithoutNoExecute returns, by name, the nodes that have the taint not-ready or unreachable, but not with an
-// effect that evicts, and since when their condition Ready is not True; zero if unknown.
+// OutageWithoutNoExecute returns the nodes that have the taint not-ready or unreachable, but not with an effect that
+// evicts. It maps the name of each node to the time at which its condition Ready stopped being True; zero if unknown.
 func (m *Manager) OutageWithoutNoExecute() map[string]time.Time {
 	return m.source.OutageWithoutNoExecute()
 }

@@ -18,7 +18,7 @@ import (
 // walkTimeout bounds how long a scrape waits for the shards, which walk over their evictions.
 const walkTimeout = time.Second
 
-// metrics shows the manager when it is asked, and counts what policies and breakers decide.
+// metrics exports the state of the manager, and counts the decisions of policies and breakers.
 type metrics struct {
 	manager   *Manager
 	decisions *prometheus.CounterVec
@@ -26,7 +26,7 @@ type metrics struct {
 	repeats   prometheus.Counter
 
 	mu   sync.Mutex
-	last []shard.Pending // what each shard has answered last
+	last []shard.Pending // the last answer of each shard
 }
 
 func newMetrics(m *Manager) *metrics {
@@ -60,7 +60,7 @@ func (me *metrics) register(r prometheus.Registerer) error {
 	own := []prometheus.Collector{
 		me.decisions, me.trips, me.repeats, prometheus.CollectorFunc(me.collect), m.journal.Collector(),
 	}
-	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.original.Collectors(), own) {
+	for _, c := range slices.Concat(m.dispatcher.Collectors(), m.events.Collectors(), m.builtin.Collectors(), own) {
 		errs = append(errs, r.Register(c))
 	}
 	err := errors.Join(errs...)
@@ -86,7 +86,7 @@ func (me *metrics) decided(n *eviction.Note) {
 	me.decisions.WithLabelValues(n.Policy, string(method), string(mode)).Inc()
 }
 
-// ended counts a call that repeats what another process has begun.
+// ended counts a call that repeats an eviction that another process began.
 func (me *metrics) ended(e *eviction.Request, o *eviction.Outcome) {
 	deleted := o.Kind == eviction.Accepted && e.Attempt == 1 && e.Pod.Disrupted
 	if deleted || o.Cause == eviction.CauseBegun {
@@ -94,8 +94,8 @@ func (me *metrics) ended(e *eviction.Request, o *eviction.Outcome) {
 	}
 }
 
-// collect shows the state of now. What only a leader knows is 0 elsewhere, so that sums and maxima over all replicas
-// are true.
+// collect exports the present state. Values that only a leader knows are 0 on all other replicas, so that sums and
+// maxima over all replicas are right.
 func (me *metrics) collect(to chan<- prometheus.Metric) {
 	show := func(name, help string, value float64, labels ...string) {
 		var names, values []string
@@ -140,7 +140,7 @@ func (m *Manager) evicts() bool {
 	return m.leads.Load() && !m.options.DryRun && m.options.Leading()
 }
 
-// pause counts as paused what is due or delayed: during a pause, nothing else explains why it is not evicted.
+// pause counts due and delayed evictions as paused: during a pause, only the pause explains why they do not start.
 func pause(p *shard.Pending) {
 	for _, is := range []eviction.Pending{eviction.PendingDue, eviction.PendingDelayed} {
 		p.Counts[eviction.PendingPaused] += p.Counts[is]
@@ -149,8 +149,8 @@ func pause(p *shard.Pending) {
 	}
 }
 
-// walk counts the evictions of all shards, which are asked at the same time. A shard that does not answer counts with
-// its last answer: otherwise a shard that is stuck would seem to have nothing that is overdue.
+// walk asks all shards at the same time, and counts their evictions. A shard that does not answer counts with its last
+// answer: otherwise a stuck shard would seem to have no overdue evictions.
 func (me *metrics) walk() shard.Pending {
 	me.mu.Lock()
 	defer me.mu.Unlock()

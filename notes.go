@@ -30,7 +30,7 @@ func (m *Manager) notify(n eviction.Note) {
 // callBegun reports a call that begins.
 func (m *Manager) callBegun(e eviction.Request) {
 	if e.Attempt == 1 && e.Pod.Disrupted {
-		m.original.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
+		m.builtin.Overtaken(eviction.Overtaken{Pod: e.Pod, Deadline: e.Verdict.At})
 	}
 	if e.First {
 		m.notify(eviction.Note{
@@ -46,7 +46,7 @@ func (m *Manager) callEnded(e eviction.Request, o eviction.Outcome, at time.Time
 	m.shardOf(e.Pod.Node).PodChanged(e.Pod.UID)
 }
 
-// drained reports a node whose last pod that had to leave is gone, as an event on the node.
+// drained reports, in the log and as an event on the node, that the last pod that had to leave the node is gone.
 func (m *Manager) drained(node string) {
 	if m.leads.Load() {
 		m.options.Logger.Info("The last pod that had to go from the node is gone", "node", node)
@@ -54,11 +54,11 @@ func (m *Manager) drained(node string) {
 	}
 }
 
-// maxHeldReports is how many pods a new leader reports as held: more would crowd out the events of evictions.
+// maxHeldReports is the maximum number of held pods that a new leader reports: more would crowd out other events.
 const maxHeldReports = 100
 
-// reportHeld reports the pods that are held when this process begins to lead: the first of them, and how many more
-// there are. A pod that a shard finds held at the same time may be reported twice.
+// reportHeld reports the pods that are held when this process begins to lead: at most maxHeldReports of them, and the
+// number of the others. A pod that a shard finds held at the same time may be reported twice.
 func (m *Manager) reportHeld(ctx context.Context) {
 	holds := func(s *shard.Shard) bool {
 		p, err := s.Pending(ctx)
@@ -69,7 +69,7 @@ func (m *Manager) reportHeld(ctx context.Context) {
 	}
 	views, err := m.Views(ctx)
 	if err != nil {
-		return // it no longer leads
+		return // this process no longer leads
 	}
 	held := slices.DeleteFunc(views, func(v eviction.View) bool { return !v.IsHeld() })
 	for _, v := range held[:min(len(held), maxHeldReports)] {

@@ -33,7 +33,7 @@ const (
 	// Evict creates an Eviction, which obeys PodDisruptionBudgets.
 	Evict = policy.Evict
 
-	// Ignore evicts no pod: only policies do. It is for a manager next to another taint manager.
+	// Ignore evicts only pods that a policy matches. It is for a manager that runs next to another taint manager.
 	Ignore = policy.Ignore
 )
 
@@ -71,20 +71,20 @@ type Options struct {
 	// MaxEvictionsPerSecond limits how many eviction calls start in a second. 0 means no limit.
 	MaxEvictionsPerSecond float64
 
-	// Method is the way in which pods are evicted that no policy matches. Empty means Delete.
+	// Method applies to pods that no policy matches. Empty means Delete.
 	Method Method
 
-	// Policies decide how pods are evicted for which taints: for each pod and taint the first that matches. None means
-	// that Method decides. [Manager.SetPolicies] replaces them.
+	// Policies decide which taints evict which pods, and how. For each pod and taint the first policy that matches
+	// decides; if none matches, Method does. [Manager.SetPolicies] replaces them.
 	Policies []policy.Policy
 
 	// Guards limit how many pods are evicted at once.
 	Guards policy.Guards
 
-	// Paused starts no eviction call. All evictions stay scheduled and visible.
+	// Paused keeps all eviction calls from starting. The evictions stay scheduled and visible.
 	Paused bool
 
-	// DryRun decides and logs, and writes nothing: no pod is changed, no event is sent.
+	// DryRun makes the manager decide and log, but write nothing: no pod is changed, and no event is sent.
 	DryRun bool
 
 	// Rules are the settings that affect verdicts.
@@ -96,25 +96,25 @@ type Options struct {
 	// DrainTimeout bounds how long Run waits for calls in flight after its context has ended. 0 means 10 s.
 	DrainTimeout time.Duration
 
-	// Watching makes the requests that list and watch nodes, and pods if New has no informer: a client of the same
-	// cluster with other connections or limits. Nil means New's client.
+	// Watching is the client that lists and watches nodes, and also pods if New gets no informer. It must be a client
+	// of the same cluster; it may have other connections or limits. Nil means New's client.
 	Watching kubernetes.Interface
 
-	// Leading is called right before each eviction call starts; if it returns false, the call does not start. The
-	// leader's own clock belongs here, because an elector cancels its context late: use Leading of package leader's
+	// Leading is called right before each eviction call starts; if it returns false, the call does not start. It must
+	// check the leader's own clock, because an elector cancels its context late: use Leading of package leader's
 	// Election, or add Fresh of its Lock to the caller's own elector. Nil means that only Lead's context decides.
 	Leading func() bool
 
 	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
 	// this pod and its siblings, the pods with the same controlling owner, last: once no other eviction waits, at the
 	// latest a minute after they are due, and one at a time. The next one waits until another replica is Ready, for a
-	// minute at most. A caller's informer must keep the owners of pods and their condition Ready then. Empty means
-	// unknown: all pods are alike.
+	// minute at most. If OwnPod is set, a caller's informer must keep the owners of pods and their condition Ready.
+	// Empty means unknown: the manager treats all pods alike.
 	OwnPod types.UID
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If
-	// Method is left out, the evictor chooses the method where no policy decides.
+	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If Method is
+	// empty, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.
@@ -124,24 +124,24 @@ type Options struct {
 	// that nothing is stored, and a restart begins the countdown of a taint without timeAdded again.
 	Journal Journal
 
-	// Identity names this process in the journal, for readers: the identity under which it is a candidate for the
-	// lease.
+	// Identity names this process in the journal, for people who read it. Use the identity of this process in the
+	// leader election.
 	Identity string
 
-	// Ahead returns by how much this process's wall clock is ahead of the API server's at this moment, at least and at
-	// most; both are negative if it is behind. Times of the API count by whichever of the two clocks gives the smaller
-	// age. Several goroutines call it. Ahead of a [ServerClock] measures it. Nil means that the clocks agree.
+	// Ahead returns the bounds within which this process's wall clock is ahead of the API server's at the time now;
+	// negative means behind. The age of a time from the API is the smaller of its ages by the two clocks. Any goroutine
+	// may call Ahead. The method Ahead of a [ServerClock] measures the bounds. Nil means that the clocks agree.
 	Ahead func(now time.Time) (least, most time.Duration)
 
-	// Ended is called after each eviction call, with its outcome and its end, by as many goroutines as Evictor. It must
-	// not block. Nil means that nothing is called.
+	// Ended is called after each eviction call, with its outcome and the time of its end, by as many goroutines as
+	// Evictor. It must not block. Nil means no call.
 	Ended func(e Eviction, o Outcome, at time.Time)
 
-	// Registerer takes the metrics. Nil means no metrics.
+	// Registerer registers the metrics. Nil means no metrics.
 	Registerer prometheus.Registerer
 
-	// Logger takes the log. The zero value, which is also logr.Discard(), means klog's logger; to log nothing, pass
-	// logr.FromSlogHandler(slog.DiscardHandler).
+	// Logger is the manager's logger. The zero value, which is also logr.Discard(), means klog's logger; to log
+	// nothing, pass logr.FromSlogHandler(slog.DiscardHandler).
 	Logger logr.Logger
 }
 
@@ -173,7 +173,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// configure sets the defaults of, and validates, the options that are also settings of package config.
+// configure sets the defaults of the options that package config has, too, and validates these options.
 func (o *Options) configure() error {
 	c := config.Default()
 	o.Shards = cmp.Or(o.Shards, c.Shards)

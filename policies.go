@@ -14,7 +14,7 @@ import (
 )
 
 // Policies are the options that a running [Manager] can replace, by [Manager.SetPolicies]. The fields have the meaning
-// of the fields of [Options] with the same names. The zero value is that of a manager without policies.
+// of the fields of [Options] with the same names. The zero value stands for a manager without policies.
 type Policies struct {
 	Policies []policy.Policy
 	Guards   policy.Guards
@@ -66,8 +66,8 @@ func (p *Policies) published(maxEvictionsPerSecond float64) ([]byte, error) {
 
 // SetPolicies replaces all fields of Policies, or none if it returns an error. Run must be running. SetPolicies blocks
 // until the manager has synced and the cache has what the policies need, such as labels of nodes. A leader publishes
-// them in the journal first. Then all pods that they concern are judged again, and calls in flight are confirmed by
-// them. It returns how many pods became due, are due earlier or later, are held or free.
+// them in the journal first. Then all pods on tainted nodes are judged again, and calls in flight are confirmed by the
+// new policies. The result counts pods that became due, are due earlier or later, or are now held or free.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has
 // a namespaceSelector.
@@ -95,7 +95,7 @@ func (m *Manager) SetPolicies(ctx context.Context, p Policies) (policy.Diff, err
 	return policy.Compare(time.Now(), pods, before.Decide, m.latestJudge().Decide), nil
 }
 
-// judged puts a new judge into force, and has the shards judge all pods on tainted nodes again.
+// judged makes a new judge the current one, and lets the shards judge all pods on tainted nodes again.
 func (m *Manager) judged(j policy.Judge) {
 	m.latest.Store(&j)
 	for _, n := range m.source.Tainted() {
@@ -103,7 +103,7 @@ func (m *Manager) judged(j policy.Judge) {
 	}
 }
 
-// latestJudge returns the judge in force.
+// latestJudge returns the current judge.
 func (m *Manager) latestJudge() policy.Judge { return *m.latest.Load() }
 
 // judgedPods returns the pods on tainted nodes, each with its node, as they are now.
@@ -129,7 +129,7 @@ func (m *Manager) conflictsWithBuiltin() (names []string) {
 	return append(names, m.latestJudge().Set.ConflictsWithBuiltin()...)
 }
 
-// apiMethod returns the method of calls whose request has none.
+// apiMethod returns the method of calls whose request names none.
 func (o *Options) apiMethod() Method {
 	if o.Method == Ignore {
 		return policy.Delete

@@ -12,12 +12,12 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/event"
 	"github.com/taint-manager/taint-manager/internal/evict"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/internal/skew"
 	"github.com/taint-manager/taint-manager/taint"
@@ -25,25 +25,25 @@ import (
 
 // wire creates the parts of the manager, each after those that it uses.
 func (m *Manager) wire(
-	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, published []byte, ownMethod bool,
+	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, published []byte, evictorChooses bool,
 ) error {
 	m.createSource(client, pods)
 	m.createDispatcher(client)
 	m.createEvents(client)
 	fieldManager := evict.FieldManager
 	if m.options.DryRun || m.options.Evictor != nil {
-		fieldManager = "" // a dry run may run beside the built-in controller, and a caller's evictor writes as it likes
+		fieldManager = "" // unknown: a caller's evictor may write under any name, and in a dry run others evict
 	}
-	m.original = original.New(original.Options{
+	m.builtin = builtin.New(builtin.Options{
 		Client: client, Own: fieldManager, Broken: m.conflictsWithBuiltin, Leading: m.leads.Load,
 		Logger: m.options.Logger,
 	})
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
-				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) }, OwnMethod: ownMethod,
+				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) }, EvictorChooses: evictorChooses,
 			},
-			Notify: m.notify, Overtaken: m.original.Overtaken, Drained: m.drained,
+			Notify: m.notify, Overtaken: m.builtin.Overtaken, Drained: m.drained,
 			Held: func(h shard.Holding) { m.tracker.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
 		}))
 	}
@@ -76,7 +76,7 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) {
 		CoreOptions: dispatch.CoreOptions{
 			Workers: m.options.Workers, CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates,
 			Paused: m.options.Paused, Leading: m.options.Leading,
-			OtherReady: m.otherReady, AwayUntil: m.source.AwayUntil,
+			OtherReady: m.otherReady, WatchOutageUntil: m.source.WatchOutageUntil,
 		},
 		Evictor: evictor, Probe: probe, Started: m.callBegun, Ended: m.callEnded,
 	})
@@ -128,7 +128,7 @@ func (m *Manager) createJournal(config []byte) {
 	})
 }
 
-// now returns the present instant, with what is known of the API server's clock.
+// now returns the present instant, with the known bounds of the API server's clock.
 func (m *Manager) now() skew.Instant { return skew.Ahead(m.options.Ahead).At(time.Now()) }
 
 // guardsRead processes the journal's record of guards and holds. A record that can't be read counts as none.
@@ -178,13 +178,13 @@ func (h handler) NodesChanged(changes []breaker.NodeChange, all bool) {
 
 func (h handler) NamespacesChanged() { h.tracker.Put(breaker.NamespacesChanged{}) }
 
-// self returns the pod in which this process runs; nil if it is not known.
+// self returns the pod in which this process runs; nil if it is unknown.
 func (m *Manager) self() *taint.Pod {
 	self, _ := m.source.Pod(m.options.OwnPod)
 	return self
 }
 
-// ownBy reports whether a pod belongs to the program that runs in the pod self: it is self, or it has the same
+// ownBy reports whether a pod belongs to the program that runs in the pod self: the pod is self, or has the same
 // controlling owner.
 func ownBy(self, pod *taint.Pod) dispatch.Own {
 	switch {

@@ -7,5 +7,5 @@
 // value; the next step is on a line of its own. Logs go to stderr.
 //
 // "run" sets properties of the whole process: logging, metrics and signals. A process may therefore run the command
-// "run" only once, and the others any number of times.
+// "run" only once. It may run the others any number of times.
 package cli

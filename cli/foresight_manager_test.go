@@ -60,7 +60,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 	answer(w, http.StatusOK, string(text))
 }
 
-// answerChanges answers with an eviction that begins beside two others, then with its end, and then with nothing.
+// answerChanges answers with an eviction that is added to two others, then with its end, and then with nothing.
 func answerChanges(w http.ResponseWriter, tag string) {
 	due := `{"uid":"u3","namespace":"bank","pod":"c","node":"n4","state":"due","deadline":"2026-05-01T12:00:00Z","taint":"disk:NoExecute","exposedSince":"2026-05-01T12:00:00Z","because":"because"}`
 	scheduled := strings.NewReplacer(`"due"`, `"scheduled"`, "u3", "u4", `"c"`, `"d"`, "bank", "shop").Replace(due)

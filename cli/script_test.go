@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/cli"
 )
 
-var update = flag.Bool("update", false, "write what is expected into the scripts anew")
+var update = flag.Bool("update", false, "rewrite the expected output in the scripts")
 
 // endAtOnce is for programs with the race detector, which otherwise wait for a second at their end for races of
 // remaining goroutines. A test that runs a hundred short commands does not benefit from that.

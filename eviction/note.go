@@ -28,8 +28,8 @@ const (
 	// and hold.
 	EvictionHeld
 
-	// EvictionAudited: a policy in mode Audit would decide otherwise than reported before; nothing happens. Verdict,
-	// Method and DeleteAt are its decision. It is reported once per pod, policy and change.
+	// EvictionAudited: a policy in mode Audit would now decide differently from its last report; nothing happens.
+	// Verdict, Method and DeleteAt are its decision. It is reported once per pod, policy and change.
 	EvictionAudited
 )
 
@@ -50,7 +50,7 @@ type Note struct {
 	Kind NoteKind
 	Pod  *taint.Pod
 
-	// Verdict leads to the note; for EvictionCancelled it is the verdict that no longer counts.
+	// Verdict is the reason for the note; for EvictionCancelled it is the verdict that no longer counts.
 	Verdict taint.Verdict
 
 	// Policy is the name of the policy that decides; empty if none matches. Method is that of the call.
@@ -64,10 +64,10 @@ type Note struct {
 	// DeleteAt is when the pod would be deleted at the latest; set for EvictionAudited only, zero if never.
 	DeleteAt time.Time
 
-	// Stays is why the pod stays, as [policy.Judge.WhyStays] says it; set for EvictionCancelled only.
+	// Stays is the reason why the pod stays, from [policy.Judge.WhyStays]; set for EvictionCancelled only.
 	Stays string
 
-	// Probably is what has probably ended the eviction, as a clause; set for EvictionCancelled only, "" if unknown.
+	// Probably is a clause with the probable cause of the cancellation; set for EvictionCancelled only, "" if unknown.
 	Probably string
 
 	// Outcome of the last call; set for EvictionDelayed only.
@@ -77,7 +77,7 @@ type Note struct {
 // WhyStays returns why the pod of an EvictionCancelled stays, for people.
 func (n *Note) WhyStays() string { return n.Stays + n.Probably }
 
-// What has probably ended an eviction.
+// Probable causes of a cancellation.
 const (
 	DeletedByDaemonSet = ", probably by " + taint.DaemonSetController
 	OutageSpared       = ", but a NoSchedule taint still reports the outage: probably kube-controller-manager has " +

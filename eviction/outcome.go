@@ -15,8 +15,8 @@ const (
 	// NotFound: by the API server's answer, no pod of this UID exists. The watch decides.
 	NotFound
 
-	// Unavailable: the API server could not be reached. All calls pause until it answers, so the pod stays due;
-	// from the second in a row the pod has a backoff of its own, as a proxy may cut its connection alone.
+	// Unavailable: the API server could not be reached. All calls pause until it answers, so the pod stays due; from
+	// the second such outcome in a row the pod also has its own backoff, because a proxy may cut only its connections.
 	Unavailable
 
 	// Throttled: the API server is loaded and asks all clients to wait for RetryAfter.
@@ -61,17 +61,17 @@ func (k Kind) Valid() bool { return k >= Accepted && k <= Unconfirmed }
 type Outcome struct {
 	Kind Kind
 
-	// Cause is a cause of this package; an evictor of a caller's own may have others. It is empty if Kind is enough.
+	// Cause is a cause of this package; a caller's evictor may return others. It is empty if Kind is enough.
 	Cause string
 
 	// Message is the API server's message, or an error's text.
 	Message string
 
-	// NodeRead: the outcome is that of the GET of the pod's node, so that it shows nothing of the pod.
+	// NodeRead: the outcome is that of the GET of the pod's node, so it says nothing about the pod.
 	NodeRead bool
 
-	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable certainly deleted
-	// nothing, because no deletion was sent, or by its answer. If it is false, the pod may have been deleted.
+	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable has certainly deleted
+	// nothing: no deletion was sent, or the answer says so. If it is false, the pod may have been deleted.
 	NothingDeleted bool
 
 	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.
@@ -82,8 +82,8 @@ type Outcome struct {
 	PreflightFirst bool
 }
 
-// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have: its answer was lost, or does
-// not tell.
+// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have because its answer was lost or
+// does not tell.
 func (o *Outcome) MayHaveDeleted() bool {
 	switch o.Kind {
 	case Accepted:

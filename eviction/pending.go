@@ -47,7 +47,7 @@ func (p Pending) String() string {
 	}[p]
 }
 
-// Pending returns the state of an eviction that is due and waits for this.
+// Pending returns the state of a due eviction with this wait.
 func (w Wait) Pending() Pending {
 	switch w.Cause {
 	case WaitsForRate:
@@ -60,14 +60,14 @@ func (w Wait) Pending() Pending {
 	return PendingDue
 }
 
-// Add adds numbers.
+// Add adds the other counts.
 func (p *PendingCounts) Add(other PendingCounts) {
 	for state := range other {
 		p[state] += other[state]
 	}
 }
 
-// Take keeps the moment for this state if it is the earliest.
+// Take sets the time of the state to at, unless it has an earlier one. Zero means no time.
 func (p *PendingTimes) Take(state Pending, at time.Time) {
 	if p[state].IsZero() || !at.IsZero() && at.Before(p[state]) {
 		p[state] = at

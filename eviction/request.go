@@ -9,10 +9,10 @@ import (
 
 // Request asks for one call: one attempt to evict one pod.
 type Request struct {
-	// Pod as the cache had it when the call was decided on.
+	// Pod is the pod as the cache had it when the call was decided.
 	Pod *taint.Pod
 
-	// Verdict because of which the pod is evicted; its At is the deadline.
+	// Verdict is the reason for the eviction; its At is the deadline.
 	Verdict taint.Verdict
 
 	// Method is Delete or Evict; empty means the evictor's own.

@@ -62,24 +62,24 @@ type View struct {
 	Policy string
 	Method policy.Method
 
-	// DeleteAt is when a pod that is evicted is deleted if its eviction stays refused; zero if never.
+	// DeleteAt is when the pod is deleted if its eviction is still refused; zero if never.
 	DeleteAt time.Time
 
-	// Held describes the hold of the pod. If it has no other reason to go, its state is Scheduled, and Verdict has the
-	// deadline that it would have.
+	// Held describes the hold of the pod. If no other taint evicts the pod, State is Scheduled, and Verdict has the
+	// deadline that the pod would have.
 	Held policy.Held
 
-	// DeletedBy is [taint.DaemonSetController] if it deletes the pod, whatever this program does.
+	// DeletedBy is [taint.DaemonSetController] if that controller deletes the pod, whatever this program does.
 	DeletedBy string
 
 	// Own: the pod belongs to this program, which evicts its own pods last, one at a time.
 	Own bool
 
-	// Returned is how often pods of the same workload were evicted from the node because of the same taint before this
-	// one came there, within the last hour; 0 if less than twice.
+	// Returned is how often, within the last hour, earlier pods of the workload were evicted from this node because of
+	// this taint; 0 if less than twice.
 	Returned int
 
-	// Waits is why an eviction that is due waits for its next call; zero if it does not wait, or if that is not known.
+	// Waits says why a due eviction waits for its next call; zero if it does not wait, or if the cause is unknown.
 	Waits Wait
 
 	// Next is when the next call may start; zero when InFlight or Done.
@@ -104,10 +104,10 @@ func (v *View) Because() string {
 	return because
 }
 
-// IsHeld reports whether the pod is held, and has no other reason to go.
+// IsHeld reports whether the pod is held, and no other taint evicts it.
 func (v *View) IsHeld() bool { return v.Held.By != 0 && v.Method == "" }
 
-// Word returns the word for the state. A delayed eviction is blocked or refused where its last outcome was.
+// Word returns the word for the state. A delayed eviction is blocked or refused if its last outcome was.
 func (v *View) Word() string {
 	if v.IsHeld() {
 		return WordHeld

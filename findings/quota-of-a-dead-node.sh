@@ -9,7 +9,7 @@
 #          its spec changes. Until then the ReplicaSet's creations are refused.
 source "$(dirname "$0")/controlplane.sh"
 
-# recount changes the quota's spec, and waits until its status is counted anew.
+# recount changes the quota's spec, and waits until its status is counted again.
 recount() {
   k patch quota q --type=merge -p '{"spec": {"hard": {"services": "'"$1"'"}}}' >/dev/null
   until_true 30 has "$1" k get quota q -o 'jsonpath={.status.hard.services}'

@@ -4,7 +4,7 @@
 #
 # Guess:   PyYAML loses values such as 1e3, JavaScript's libraries lose yes, no, on and off; what kubectl writes, all read.
 # Reality: - yaml loses yes, no, on and off, and also y, n, 1_0 and 1_. js-yaml quotes all of these; it loses 0X1F, 0_8 and 1_e3.
-#          - PyYAML loses y and n, which it does not take for booleans, 08 and 008, and 0o17, besides 1e3.
+#          - PyYAML loses y and n, which it does not take for booleans, 08 and 008, and 0o17, as well as 1e3.
 #          - kubectl reads as no standard says: underscores as in YAML 1.1, 0o17 as in YAML 1.2, and 08 as the number 8.
 #          - What kubectl writes, all three read back unchanged.
 source "$(dirname "$0")/controlplane.sh"

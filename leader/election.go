@@ -33,7 +33,7 @@ type Election struct {
 	term chan struct{}
 }
 
-// Defaults returns the lease and the times that the program taint-manager uses unless they are set.
+// Defaults returns the settings of the program taint-manager: its default lease and times.
 func Defaults() componentbaseconfig.LeaderElectionConfiguration {
 	seconds := func(n time.Duration) metav1.Duration { return metav1.Duration{Duration: n * time.Second} }
 	return componentbaseconfig.LeaderElectionConfiguration{
@@ -81,7 +81,7 @@ func (e *Election) Leader() string {
 	return ""
 }
 
-// Watchdog returns a health check that fails if this process has not stepped down long after its lease expired.
+// Watchdog returns a health check that fails if this process has not stepped down although its lease expired long ago.
 func (e *Election) Watchdog() *leaderelection.HealthzAdaptor { return e.watchdog }
 
 // Trouble returns nil unless the latest request to read or write the lease has failed.
@@ -130,7 +130,7 @@ func (e *Election) Campaign(ctx context.Context, lead func(context.Context) erro
 	return context.Cause(campaign)
 }
 
-// leadTerm leads once the previous term of this process is over, and no other process may act as the holder.
+// leadTerm calls lead once the previous term of this process is over, and no other process may act as the holder.
 func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) error) error {
 	select {
 	case e.term <- struct{}{}:
@@ -153,8 +153,8 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// release releases the lease if this process still holds it. Electors do not, as they do not wait until lead has ended.
-// A renewal at the same time may cause a conflict.
+// release releases the lease if this process still holds it. The elector does not, because it does not wait until lead
+// has ended. A renewal at the same time may cause a conflict, so release retries.
 func (e *Election) release(ctx context.Context) {
 	limit := min(e.settings.RenewDeadline.Duration/2, 5*time.Second)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)

@@ -167,7 +167,7 @@ func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
 		stopFirst := first.start(t)
 		first.check(t, "alone", 1, true)
 		stopSecond := second.start(t)
-		second.check(t, "beside a leader", 0, false)
+		second.check(t, "next to a leader", 0, false)
 		stopFirst()
 		if holder := c.holder(t); holder != "" {
 			t.Errorf("held by %q after its leader ended", holder)

@@ -27,8 +27,8 @@ type Lock struct {
 	// known is the latest record that this process has read or written; the zero value if there is no lease.
 	known resourcelock.LeaderElectionRecord
 
-	tried       time.Time // when the first write was sent with the latest time of renewal
-	triedSecond int64     // of that time
+	tried       time.Time // when the first write with the latest renewal time was sent
+	triedSecond int64     // the latest renewal time
 
 	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
 	others  atomic.Pointer[time.Time] // another process may act as the holder until then; nil if none may
@@ -48,8 +48,8 @@ func (l *Lock) Fresh(within time.Duration) bool {
 	return renewed != nil && passed(*renewed, l.now()) < within && l.othersMayLeadFor() <= 0
 }
 
-// othersMayLeadFor returns for how long another process may still act as the holder: until the lease duration has
-// passed since this process last saw that process renew the lease, or found its lease deleted or emptied.
+// othersMayLeadFor returns how much longer another process may act as the holder: until the lease duration has passed
+// since this process last saw that process renew the lease, or found its lease deleted or emptied.
 func (l *Lock) othersMayLeadFor() time.Duration {
 	if until := l.others.Load(); until != nil {
 		return until.Sub(l.now())
@@ -63,7 +63,7 @@ func passed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
-// Get returns the lease's record.
+// Get returns the record of the lease.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
 	switch {
@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// A renewal counts from the first write with its second: electors repeat a write that has failed, although it may have
-// been stored, and compare records as JSON, which has times in whole seconds: others see no change in the second one.
+// A renewal counts from the first write with its renewal time in whole seconds, which is what records store. An elector
+// repeats a failed write although it may have been stored; others see no change in the repeated one.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,
@@ -141,7 +141,7 @@ func (l *Lock) note(err error) error {
 	return err
 }
 
-// release releases the lease if this process holds it. This process does not lead afterwards, even if that has failed.
+// release releases the lease if this process holds it. This process does not lead afterwards, even if that fails.
 func (l *Lock) release(ctx context.Context) error {
 	defer l.renewed.Store(nil)
 	record, _, err := l.Get(ctx)

@@ -9,17 +9,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Begin is when a policy with NoSchedule triggers came into force. Exposures by the policy begin no earlier: nodes may
-// have carried the taint for months.
+// Begin is when a policy with NoSchedule triggers came into force. Exposures by the policy begin no earlier, because
+// nodes may have carried the taint for months.
 type Begin struct {
 	Policy string `json:"policy"`
 
-	// Rules identifies the mode and the whole match. With another match, a policy of the same name begins again.
+	// Rules identifies the mode and the whole match. If the match changes, a policy of the same name begins again.
 	Rules string    `json:"rules"`
 	Began time.Time `json:"began"`
 }
 
-// Begins returns an entry for each policy in mode Enforce with NoSchedule triggers, which begin at that time.
+// Begins returns an entry for each policy in mode Enforce with NoSchedule triggers. They begin now.
 func (c *Config) Begins(now time.Time) (all []Begin) {
 	for i := range c.Policies {
 		if p := &c.Policies[i]; p.Mode != Audit && p.Match.triggersOnNoSchedule() {
@@ -40,7 +40,7 @@ func (p *Policy) rules() string {
 	return strconv.FormatUint(hash.Sum64(), 36)
 }
 
-// began returns when the policy that decides the pair began, if that matters for the exposure; else zero.
+// began returns when the policy that decides the pair began, if that matters for the exposure; otherwise zero.
 func (p *pair) began(m match) time.Time {
 	if p.taint.Effect != v1.TaintEffectNoSchedule || m.Mode == Audit {
 		return time.Time{}

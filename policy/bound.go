@@ -11,8 +11,8 @@ import (
 )
 
 // Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
-// "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the taint and gone
-// within 1h58m of it; ...". Without a bound, it returns the reasons. The bound includes the settle times of the breakers.
+// "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the taint and
+// gone within 1h58m of it; ...". Without a bound, it returns the reasons. Bounds include settle times.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
@@ -48,7 +48,7 @@ func (p *Policy) broken(asked time.Duration) string {
 	return "; if a webhook for evictions fails, the pod is deleted within " + taint.Brief(asked+slowestFailure) + " of the taint"
 }
 
-// unbounded returns the reasons why there is no time by which an eviction is requested.
+// unbounded returns the reasons why no bound exists for the time until an eviction is requested.
 func (p *Policy) unbounded() (reasons []string) {
 	switch p.Method {
 	case Ignore:
@@ -74,7 +74,7 @@ func (p *Policy) longestStay() time.Duration {
 	return longest
 }
 
-// settle returns how long breakers wait for a wave before they permit evictions because of a taint of the policy.
+// settle returns the longest settle time of the breakers that count a taint of the policy.
 func (p *Policy) settle(guards Guards) (longest time.Duration) {
 	for i := range guards.Breakers {
 		if b := &guards.Breakers[i]; slices.ContainsFunc(b.Taints, p.Match.mayName) {
@@ -89,7 +89,7 @@ func (m *Match) mayName(key TaintKey) bool {
 	return slices.ContainsFunc(m.keys(), func(k KeyPattern) bool { return k.selects(key.Key) })
 }
 
-// gone describes when a pod has ended that is deleted at this time. The end depends on the pod's kubelet.
+// gone describes when a pod that is deleted at this time has terminated. That depends on the pod's kubelet.
 func (p *Policy) gone(deleted time.Duration) string {
 	words := " and gone after its terminationGracePeriodSeconds"
 	if p.GracePeriod != nil {

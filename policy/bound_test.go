@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // bounds are the lines of the golden file, each with a change to a policy that has a bound.
 var bounds = []struct {

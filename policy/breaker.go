@@ -21,17 +21,17 @@ const (
 
 	// safeGroup is the default of minNodes for a breaker with a topologyKey. A kubelet may write most labels of its
 	// node, so one or two nodes can make a group of their own. A smaller default would let the breaker hold the pods of
-	// such a group for ever.
+	// such a group forever.
 	safeGroup = 3
 )
 
-// SettleTime returns the shortest time between the first sight of a taint and an eviction because of it.
+// SettleTime returns the minimum time between the first sight of a taint and an eviction because of it.
 func (b *Breaker) SettleTime() time.Duration {
 	return ptr.Deref(b.Settle, metav1.Duration{Duration: defaultSettle}).Duration
 }
 
-// ResetTime returns how long the affected nodes must have been within the limit before a reset. An affected node that
-// was deleted counts for the same time.
+// ResetTime returns how long the affected nodes must have been within the limit before a reset. A deleted node that was
+// affected still counts for the same time.
 func (b *Breaker) ResetTime() time.Duration {
 	return ptr.Deref(b.ResetAfter, metav1.Duration{Duration: defaultResetAfter}).Duration
 }
@@ -53,7 +53,7 @@ func (b *breaker) concerns(p *pair) bool {
 	return b.Counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }
 
-// settled returns the latest end of the settle times of the breakers that the pair concerns; zero if no breaker waits.
+// settled returns the latest end of the settle times of the breakers that count the pair's taint; zero if none does.
 func (p *pair) settled() (latest time.Time) {
 	for i := range p.set.breakers {
 		if b := &p.set.breakers[i]; b.SettleTime() > 0 && b.concerns(p) {
@@ -63,8 +63,8 @@ func (p *pair) settled() (latest time.Time) {
 	return latest
 }
 
-// firstSeen returns the start of the latest unbroken run of states whose keys are those of the breaker. If a list after
-// a gap of the watch showed that start, the moment of the list counts: before it no breaker saw the taint.
+// firstSeen returns the start of the latest unbroken run of states whose keys the breaker counts. If a list after a
+// watch gap showed that start, the time of the list counts, because no breaker saw the taint before.
 func (b *breaker) firstSeen(p *pair) time.Time {
 	first := len(p.states) - 1
 	for first > 0 && b.Counts(p.states[first-1].Taint.Key) {
@@ -101,7 +101,7 @@ func (b *Breaker) LeastAffected() int {
 	return b.LeastNodes()
 }
 
-// ResetOf returns how the breaker of this name, with these groups, is reset; "" if there is no such breaker.
+// ResetOf returns how the breaker with this name and topologyKey is reset; "" if there is no such breaker.
 func (g *Guards) ResetOf(breaker, topologyKey string) Reset {
 	for i := range g.Breakers {
 		if b := &g.Breakers[i]; b.Name == breaker && b.TopologyKey == topologyKey {

@@ -30,8 +30,8 @@ func timed(t *v1.Toleration) bool {
 	return t.TolerationSeconds != nil && t.Effect != v1.TaintEffectNoSchedule
 }
 
-// deadline returns until when the policy lets the pod stay with a taint, if the exposure began at start. own is the
-// pod's toleration that counts for the taint. Deadline returns false if the pod may stay without a limit.
+// deadline returns the time until which the policy lets the pod stay with a taint, if the exposure began at start. own
+// is the pod's toleration that counts for the taint. deadline returns false if the pod may stay forever.
 func (c *compiled) deadline(pod *taint.Pod, own *v1.Toleration, start time.Time) (time.Time, bool) {
 	var at time.Time
 	switch {

@@ -110,7 +110,7 @@ func TestADeadlineAfterTheYear9999NeverComes(t *testing.T) {
 		"max: 30s, of a long time": {policy.Tolerations{Absent: secs(0), Max: secs(30)}, aPod(tolerating("a", 1<<62)), true},
 	} {
 		v := compiled(t, policies(staying(c.tolerations))).Decide(c.pod, node, nil)
-		if v.Goes() != c.goes || v.Goes() == (v.Stay == taint.Tolerated) {
+		if v.Evicts() != c.goes || v.Evicts() == (v.Stay == taint.Tolerated) {
 			t.Errorf("%s: got %+v", name, v)
 		}
 	}
@@ -164,7 +164,7 @@ func TestWhyAPodStays(t *testing.T) {
 		taint.NodeUnknown: set.Decide(aPod(), nil, nil),
 		taint.Finished:    set.Decide(finished, nodeWith(on(1, "b", "")), nil),
 	} {
-		if got.Stay != want || got.Goes() || got.First().Stay != want {
+		if got.Stay != want || got.Evicts() || got.First().Stay != want {
 			t.Errorf("got %+v, want %v", got, want)
 		}
 	}
@@ -267,7 +267,7 @@ func TestATrippedBreakerHoldsThePairsOfItsTaints(t *testing.T) {
 		{"another group", elsewhere, tripped, 20, false},
 		{"no group", unlabelled, tripped, 20, false},
 		{"tripped for nodes without the label", unlabelled, &policy.Facts{Tripped: map[policy.Trip]bool{{Breaker: "zones", Group: policy.NoGroup}: true}}, never, true},
-		{"another taint beside it", nodeWith(unreachable, on(15, "b", "")), tripped, 15, true},
+		{"another taint as well", nodeWith(unreachable, on(15, "b", "")), tripped, 15, true},
 		{"another taint alone", nodeWith(on(15, "b", "")), tripped, 15, false},
 	} {
 		v := set.Decide(aPod(), test.node, test.facts)

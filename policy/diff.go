@@ -22,7 +22,7 @@ type Diff struct {
 // Decider is [Judge.Decide].
 type Decider func(pod *taint.Pod, node *taint.Node) Verdict
 
-// Compare counts the changes of the pods, each with its node, if after decides instead of before.
+// Compare counts how verdicts change if after decides instead of before. pods yields each pod with its node.
 func Compare(now time.Time, pods iter.Seq2[*taint.Pod, *taint.Node], before, after Decider) (d Diff) {
 	for pod, node := range pods {
 		was, is := before(pod, node), after(pod, node)
@@ -37,17 +37,17 @@ func (d *Diff) add(was, is *Verdict, now time.Time) {
 	isFirst, isDeleted := is.times(now)
 	sooner := cmp.Or(cmp.Compare(isFirst, wasFirst), cmp.Compare(isDeleted, wasDeleted))
 	d.Pods++
-	switch goes := is.Goes(); {
-	case goes && (isFirst == 0 && wasFirst > 0 || isDeleted == 0 && wasDeleted > 0):
+	switch evicts := is.Evicts(); {
+	case evicts && (isFirst == 0 && wasFirst > 0 || isDeleted == 0 && wasDeleted > 0):
 		d.Due++
-	case goes && sooner < 0:
+	case evicts && sooner < 0:
 		d.Earlier++
-	case goes && sooner > 0:
+	case evicts && sooner > 0:
 		d.Later++
-	case goes:
-	case is.Held.By != 0 && (was.Held.By == 0 || was.Goes()):
+	case evicts:
+	case is.Held.By != 0 && (was.Held.By == 0 || was.Evicts()):
 		d.Held++
-	case is.Held.By == 0 && (was.Held.By != 0 || was.Goes()):
+	case is.Held.By == 0 && (was.Held.By != 0 || was.Evicts()):
 		d.Free++
 	}
 }

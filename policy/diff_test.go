@@ -72,9 +72,9 @@ func TestAChangeIsWhatTheSecondsShow(t *testing.T) {
 		switch was, is := doneAt(&before, now), doneAt(&after, now); {
 		case is > was:
 			want = policy.Diff{Pods: 1, Due: 1}
-		case !after.Goes() && after.Held.By != 0 && (before.Goes() || before.Held.By == 0):
+		case !after.Evicts() && after.Held.By != 0 && (before.Evicts() || before.Held.By == 0):
 			want = policy.Diff{Pods: 1, Held: 1}
-		case !after.Goes() && after.Held.By == 0 && (before.Goes() || before.Held.By != 0):
+		case !after.Evicts() && after.Held.By == 0 && (before.Evicts() || before.Held.By != 0):
 			want = policy.Diff{Pods: 1, Free: 1}
 		}
 		pods := maps.All(map[*taint.Pod]*taint.Node{w.pod: w.node})

@@ -21,7 +21,7 @@ type Facts struct {
 	// Verdicts use only the ends: whether a pair is held now follows from the other facts and the policies.
 	Holds []HoldRecord
 
-	// HoldsEnded is the end of all holds of earlier terms that Holds does not have; zero if there was none.
+	// HoldsEnded is the latest end of the holds of earlier terms that Holds lacks; zero if there are none.
 	HoldsEnded time.Time
 
 	// Began is when each policy with NoSchedule triggers came into force, by name.
@@ -40,8 +40,8 @@ type Trip struct {
 // NoGroup is the group of the nodes that lack the label by which nodes are grouped. No label can have this value.
 const NoGroup = "<none>"
 
-// GroupOf returns the group of a node with these labels: the value of the label, [NoGroup] if it is missing, and ""
-// if there is no key, as the whole cluster is one group then.
+// GroupOf returns the group of a node with these labels: the value of the label, [NoGroup] if it is missing, and "" if
+// there is no key, which makes the whole cluster one group.
 func GroupOf(topologyKey string, labels map[string]string) string {
 	if topologyKey == "" {
 		return ""
@@ -52,7 +52,7 @@ func GroupOf(topologyKey string, labels map[string]string) string {
 	return NoGroup
 }
 
-// lastEnd returns when the last recorded hold that counts for the pair has ended; zero if none has.
+// lastEnd returns the latest end of the recorded holds that count for the pair; zero if none has ended.
 func (f *Facts) lastEnd(p *pair) time.Time {
 	last := f.HoldsEnded
 	for i := range f.Holds {

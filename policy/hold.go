@@ -13,8 +13,8 @@ import (
 const ByPause = "pause"
 
 // HoldRecord is the record of one hold: of a policy with the method Hold, of a breaker in one group of nodes, or of the
-// pause. Its end delays deletions by deleteAfter of all pods on nodes of the group that have a taint of the hold, even
-// of pods that were not held.
+// pause. For all pods on nodes of the group that have a taint of the hold, deleteAfter counts from the end of the hold,
+// even for pods that were not held.
 type HoldRecord struct {
 	// By names the policy, the breaker or the pause: "policy quarantine".
 	By string `json:"by"`
@@ -47,7 +47,7 @@ func (k KeyPattern) selects(key string) bool {
 	return strings.HasPrefix(key, k.Prefix) && key != v1.TaintNodeOutOfService
 }
 
-// Same reports whether two entries are for the same hold. A hold of other taints is another hold.
+// Same reports whether two entries are for the same hold. A hold with other taints is a different hold.
 func (h *HoldRecord) Same(other *HoldRecord) bool {
 	return h.By == other.By && h.TopologyKey == other.TopologyKey && h.Group == other.Group &&
 		slices.Equal(h.Taints, other.Taints)
@@ -63,7 +63,7 @@ func (h *HoldRecord) counts(p *pair) bool {
 }
 
 // Holds returns an entry for each hold in force: of each policy that holds pods, of each trip, and of the pause.
-// holding has the numbers of pods by policy.
+// holding maps the name of a policy to the number of pods that it holds.
 func (c *Config) Holds(holding map[string]int, trips map[Trip]bool, paused bool) []HoldRecord {
 	var all []HoldRecord
 	for i := range c.Policies {

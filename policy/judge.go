@@ -19,8 +19,8 @@ type Judge struct {
 	Released time.Time
 }
 
-// Decide returns the verdict for a pod on its node. If the node is nil, it is not known, and the pod stays. Without
-// policies and breakers the verdict is that of [taint.Decide]. Decide never fails, and does not change its arguments.
+// Decide returns the verdict for a pod on its node. A nil node is unknown: the pod stays. Without policies and breakers
+// the verdict is that of [taint.Decide]. Decide never fails, and does not change its arguments.
 func (j Judge) Decide(pod *taint.Pod, node *taint.Node) (v Verdict) {
 	if j.Plain() {
 		return verdictOf(taint.Decide(pod, node, j.set().config.Rules), j.Method())
@@ -33,7 +33,7 @@ func (j Judge) Decide(pod *taint.Pod, node *taint.Node) (v Verdict) {
 		p := j.pair(pod, node, states)
 		v.add(p.decide())
 	}
-	if v.Stay == 0 && !v.Goes() && v.Held.By == 0 {
+	if v.Stay == 0 && !v.Evicts() && v.Held.By == 0 {
 		v.Stay = taint.NotTainted
 	}
 	return v
@@ -56,7 +56,7 @@ func (j Judge) Pairs(pod *taint.Pod, node *taint.Node) (all []PairDecision) {
 	return all
 }
 
-// present yields the history of each state that has not ended, that state last.
+// present yields, for each state that has not ended, the history up to that state.
 func present(taints ...[]taint.History) iter.Seq[taint.History] {
 	return func(yield func(taint.History) bool) {
 		for _, histories := range taints {
@@ -100,7 +100,7 @@ func (j Judge) Plain() bool {
 // Audits reports whether any policy is in mode Audit.
 func (j Judge) Audits() bool { return j.set().audits }
 
-// Paused reports whether no call starts.
+// Paused reports whether all calls are paused.
 func (j Judge) Paused() bool { return j.Facts != nil && j.Facts.Paused }
 
 // Method returns the method for pairs that no policy matches.

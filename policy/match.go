@@ -18,8 +18,8 @@ const (
 	noOwner   = "None"
 )
 
-// fits reports whether the policy matches the pair. It is waiting if that depends on the labels of the namespace, which
-// are not known yet. Cheap conditions come first.
+// fits reports whether the policy matches the pair. waiting means that the answer depends on the labels of the
+// namespace, which are not known yet. Cheap conditions come first.
 func (c *compiled) fits(p *pair) (fits, waiting bool) {
 	m := &c.Match
 	if !m.names(p.taint) || !m.inNamespace(p.pod.Namespace) || !m.Priority.includes(p.pod.Priority) || !m.owns(p) ||
@@ -36,7 +36,7 @@ func (c *compiled) fits(p *pair) (fits, waiting bool) {
 	return !known || c.namespaces.Matches(labels.Set(set)), !known
 }
 
-// anyTaint are the taints of a match that has none: all of effect NoExecute except out-of-service, which only its exact
+// anyTaint is the default of Match.Taints: all taints of effect NoExecute except out-of-service, which only its exact
 // key matches.
 var anyTaint = []Taint{{}}
 

@@ -149,7 +149,7 @@ func TestAPodIsHeldUntilItsNamespaceIsKnown(t *testing.T) {
 	pod.Namespace = "new"
 	for name, f := range map[string]*policy.Facts{"not known": facts, "no namespaces at all": nil} {
 		v := set.Decide(pod, nodeWith(on(1, "a", "")), f)
-		if v.Goes() || v.Held.By != policy.HeldByNamespace || v.Held.Name != "prod" {
+		if v.Evicts() || v.Held.By != policy.HeldByNamespace || v.Held.Name != "prod" {
 			t.Errorf("%s: got %+v", name, v)
 		}
 	}

@@ -22,7 +22,7 @@ type Needs struct {
 	Breakers bool
 
 	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of
-	// the taints not-ready and unreachable. A policy may tell states of a taint apart by them.
+	// the taints not-ready and unreachable. They may make a policy decide differently for two states of a taint.
 	Values  []string
 	Swapped bool
 
@@ -112,7 +112,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Needs returns the data that verdicts use, also to find the ended holds that count for a pair.
+// Needs returns the data that verdicts use, including the data that tells which ended holds count for a pair.
 func (j Judge) Needs() Needs {
 	n := j.Set.Needs()
 	grouped := func(h HoldRecord) bool { return h.TopologyKey != "" }

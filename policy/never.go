@@ -96,9 +96,9 @@ func ownsNothing(kind string) string {
 	return ""
 }
 
-// meantKind returns the kind that a kind stands for that controls no pods: one that owns the pods' owners, or a kind of
-// Kubernetes that is misspelt or has the wrong group. It returns "" for all others, such as kinds of other APIs, whose
-// groups have a dot.
+// meantKind returns the kind to use instead of a kind that controls no pods: a kind that owns the pods' owners, a
+// misspelled kind of Kubernetes, or one with the wrong group. It returns "" for all other kinds, such as those of other
+// APIs, whose groups have a dot.
 func meantKind(kind string) string {
 	name, group, grouped := strings.Cut(kind, ".")
 	known := map[string]string{
@@ -144,7 +144,7 @@ func setWith(key string) v1.TaintEffect {
 	return ""
 }
 
-// shadowed returns which policy before that index decides all that the part of its match matches; "" if none does.
+// shadowed returns which policy before policy i decides all that this part of its match matches; "" if none does.
 func (c *Config) shadowed(part *Match, i int) string {
 	p, q := &c.Policies[i], c.covering(part, i)
 	switch {
@@ -176,8 +176,8 @@ func (m *Match) coversAll(other *Match) bool {
 	return true
 }
 
-// covers reports whether the match includes all that the part of a match includes. It may miss that for selectors that
-// say the same in different words.
+// covers reports whether the match includes all that the part of a match includes. It may return false for equivalent
+// selectors that are written differently.
 func (m *Match) covers(part *Match) bool {
 	t := &part.Taints[0]
 	return slices.ContainsFunc(m.taints(), func(of Taint) bool { return of.covers(t) }) &&
@@ -208,8 +208,8 @@ func (m *Match) coversOwner(part *Match, effect v1.TaintEffect) bool {
 	return m.ownsKind(kind, group, effect)
 }
 
-// coversNamespaces reports whether each pattern of the part is covered by one of the match. A pattern covers what it
-// matches if * is an ordinary letter of the other pattern.
+// coversNamespaces reports whether each pattern of the part is covered by one of the match. A pattern covers another
+// pattern if it matches the other's text, in which * is an ordinary letter.
 func (m *Match) coversNamespaces(part []string) bool {
 	if len(part) == 0 {
 		part = []string{"*"}
@@ -231,7 +231,7 @@ func (p *PriorityRange) covers(other *PriorityRange) bool {
 		(p.Max == nil || other.Max != nil && *other.Max <= *p.Max)
 }
 
-// implies reports whether all labels that the narrow selector matches are matched by the wide one. It compares each
+// implies reports whether the wide selector matches all labels that the narrow one matches. It compares each
 // requirement of the wide selector with each of the narrow one.
 func implies(narrow, wide *metav1.LabelSelector) bool {
 	has, _ := newSelector(narrow).Requirements()
@@ -241,8 +241,8 @@ func implies(narrow, wide *metav1.LabelSelector) bool {
 	})
 }
 
-// impliesOne reports whether labels that meet the one requirement meet the other: if both are equal, or if each value
-// that the one permits meets the other.
+// impliesOne reports whether all labels that meet r also meet need: the two are equal, or each value that r permits
+// meets need.
 func impliesOne(r, need *labels.Requirement) bool {
 	if r.Key() != need.Key() {
 		return false

@@ -10,8 +10,8 @@ import (
 
 // PairDecision is the decision about one pair of a pod and a taint.
 type PairDecision struct {
-	// Action has the deadline of the pair, unless the taint is ignored or tolerated without a limit. The action of a
-	// pair that is held is not carried out.
+	// Action has the deadline of the pair, unless the taint is ignored or tolerated forever. The action of a pair that
+	// is held is not carried out.
 	Action
 
 	// Taint is the taint of the pair.
@@ -31,18 +31,18 @@ type PairDecision struct {
 	Audits []PairDecision
 }
 
-// longestRefusal is the longest time that must pass between the first refused request and a deletion by deleteAfter. No
-// pod is deleted against a budget that this process has not asked, and an outage delays the deletion by a minute.
+// longestRefusal is the longest time that must pass between the first refused request and a deletion by deleteAfter. So
+// no pod is deleted before this process has asked its budget, and an outage delays the deletion by at most a minute.
 const longestRefusal = time.Minute
 
-// Times of webhooks that fail for the eviction requests of a pod. A broken webhook does not keep a node from draining
-// when deletion is allowed.
+// Time limits for webhooks that fail for the eviction requests of a pod: a broken webhook must not keep a node from
+// draining if deletion is allowed.
 const (
-	// WebhookFailsFor is how long an episode of such failures must have lasted until it counts as a refusal.
+	// WebhookFailsFor is how long an episode of such failures must last before it counts as a refusal.
 	WebhookFailsFor = 5 * time.Minute
 
-	// WebhookFailsEvery is the longest time between two failures of one episode: the longest backoff and a call. A
-	// longer gap begins a new episode, and so does any other outcome.
+	// WebhookFailsEvery is the longest time between two failures of one episode: the longest backoff plus the time of a
+	// call. A longer gap begins a new episode, and so does any other outcome.
 	WebhookFailsEvery = 2 * time.Minute
 )
 
@@ -56,7 +56,7 @@ type pair struct {
 	states   taint.History // of the taint, up to that state
 	taint    *v1.Taint     // of that state
 
-	// enforced is the policy in mode Audit that is treated as if it enforced; nil if there is none.
+	// enforced is the policy in mode Audit that is treated as if it were in mode Enforce; nil if there is none.
 	enforced *compiled
 }
 
@@ -141,8 +141,8 @@ func (p *pair) decide() PairDecision {
 	return d
 }
 
-// exposed reports whether the pod is exposed to the taint. It is not if the taint is ignored, or tolerated without a
-// limit. own is the pod's toleration that counts for the taint.
+// exposed reports whether the pod is exposed to the taint. It is not exposed if the taint is ignored or tolerated
+// forever. own is the pod's toleration that counts for the taint.
 func (p *pair) exposed(m match, own *v1.Toleration) bool {
 	if method := m.method(); method == "" || method == Ignore {
 		return false

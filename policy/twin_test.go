@@ -264,7 +264,7 @@ func (tw *twin) granted(p *policy.Policy, method policy.Method, t v1.Taint) int6
 }
 
 // tolerates returns how long a pod tolerates a taint: by tolerations that count as if the effect were NoExecute;
-// otherwise without a limit, by a toleration for NoSchedule.
+// otherwise forever, by a toleration for NoSchedule.
 func tolerates(tolerations []v1.Toleration, key, value string, effect v1.TaintEffect) (int64, bool) {
 	for _, as := range []v1.TaintEffect{v1.TaintEffectNoExecute, effect} {
 		for _, t := range tolerations {
@@ -291,7 +291,7 @@ func TestDecideAgreesWithItsTwin(t *testing.T) {
 		if want := w.decide(); got != want {
 			rt.Fatalf("got %+v, want %+v\n%+v", got, want, v)
 		}
-		if v.Goes() == (v.First().Stay != 0) && v.Held.By == 0 {
+		if v.Evicts() == (v.First().Stay != 0) && v.Held.By == 0 {
 			rt.Fatalf("it goes and stays, or neither: %+v", v)
 		}
 	})

@@ -36,7 +36,7 @@ func Methods() []string {
 	return []string{string(Delete), string(Evict), string(Hold), string(Ignore)}
 }
 
-// Mode is whether a policy decides.
+// Mode says whether a policy decides.
 type Mode string
 
 const (

@@ -69,7 +69,7 @@ func (p *Policy) validate(at problems) {
 	}
 }
 
-// oneOf refuses other words.
+// oneOf refuses a word that is not among the words.
 func oneOf[S ~string](p problems, word S, words ...S) {
 	switch {
 	case word == "":
@@ -90,7 +90,7 @@ func quoted[S ~string](words []S) string {
 // calls reports whether the policy makes calls.
 func (p *Policy) calls() bool { return p.Method == Delete || p.Method == Evict }
 
-// validateTimes refuses fields that have no effect with the method. An unknown method is refused by itself.
+// validateTimes refuses fields that have no effect with the method. An unknown method is refused elsewhere.
 func (p *Policy) validateTimes(at problems) {
 	idle := p.Method == Hold || p.Method == Ignore
 	if p.DeleteAfter != nil {

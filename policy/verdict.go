@@ -48,11 +48,11 @@ type Action struct {
 	// Policy is the name of the policy that decides the pair; empty if none matches.
 	Policy string
 
-	// GracePeriod is the maximal grace period of the pod; 0 means its own terminationGracePeriodSeconds.
+	// GracePeriod is the maximum grace period of the pod; 0 means its own terminationGracePeriodSeconds.
 	GracePeriod time.Duration
 
 	// RefusedFor is the minimum time between this process's first refused eviction request and a deletion by
-	// deleteAfter. A budget, admission, or a webhook that fails for long refuses. 0 means that no request is needed.
+	// deleteAfter. A budget, admission, or a webhook that fails for long may refuse. 0 means that no request is needed.
 	RefusedFor time.Duration
 }
 
@@ -65,7 +65,7 @@ const (
 	HeldByPolicy           // the policy Name has the method Hold
 	HeldByBreaker          // the breaker Name is tripped for Group
 	HeldByNamespace        // the policy Name selects by labels of the pod's namespace, which are not known yet
-	HeldByJournal          // whether the breaker Name is tripped for Group is not known before the journal is read
+	HeldByJournal          // the breaker Name may be tripped for Group, and the journal was not read yet
 )
 
 // Holder is a policy with the method Hold, or a group of a breaker that is tripped.
@@ -87,7 +87,7 @@ type Held struct {
 	Verdict taint.Verdict
 }
 
-// DelaysDeletion reports whether deleteAfter counts from the end of the hold. It does not for a wait for data.
+// DelaysDeletion reports whether deleteAfter counts from the end of the hold: not if the hold waits for data.
 func (h *Held) DelaysDeletion() bool { return h.By == HeldByPolicy || h.By == HeldByBreaker }
 
 // String names the hold: "policy quarantine", "breaker zone-outage (eu-1a)".
@@ -132,13 +132,13 @@ func (v *Verdict) add(d PairDecision) {
 	if d.Delete.RefusedFor == 0 {
 		v.Unconditional.takeEarlier(&d.Delete)
 	}
-	if v.Goes() || v.Held.By != 0 {
+	if v.Evicts() || v.Held.By != 0 {
 		v.Stay = 0
 	}
 }
 
-// Goes reports whether the pod is to be evicted or deleted, now or later.
-func (v *Verdict) Goes() bool { return v.Request.Evict || v.Delete.Evict }
+// Evicts reports whether the pod is to be evicted or deleted, now or later.
+func (v *Verdict) Evicts() bool { return v.Request.Evict || v.Delete.Evict }
 
 // First returns the verdict of the earliest action, in the form of [taint.Decide]. If there is none, it returns why the
 // pod stays; Stay is 0 for a pod that is held.
@@ -160,7 +160,7 @@ func (v *Verdict) Earliest() (Method, *Action) {
 	return "", nil
 }
 
-// Due returns the action that is due at that moment, and its method. The method is empty if no action is due.
+// Due returns the action that is due now, and its method. The method is empty if no action is due.
 func (v *Verdict) Due(now time.Time) (Method, *Action) {
 	switch {
 	case v.Delete.due(now):

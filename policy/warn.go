@@ -65,7 +65,7 @@ func (c *Config) policyWarnings(i int) []string {
 	}
 	p := &c.Policies[i]
 	return slices.Concat(p.ownerWarnings(), c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(),
-		c.besideWarnings(p))
+		c.otherManagerWarnings(p))
 }
 
 // ownerWarnings returns the warnings about owner kinds that match no pod, next to others that may.
@@ -121,14 +121,14 @@ var risky = []struct {
 	},
 }
 
-// triggerWarnings returns the warnings about taints that have other purposes. A breaker makes those of an outage safe.
+// triggerWarnings returns the warnings about taints with other purposes. A breaker makes taints of an outage safe.
 func (c *Config) triggerWarnings(p *Policy) (texts []string) {
 	if !p.calls() {
 		return nil
 	}
 	for _, r := range risky {
 		for _, key := range r.keys {
-			if slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) }) && !c.brakes(key) {
+			if slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) }) && !c.hasBreaker(key) {
 				texts = append(texts, "taint "+key+": "+r.text)
 			}
 		}
@@ -136,8 +136,8 @@ func (c *Config) triggerWarnings(p *Policy) (texts []string) {
 	return texts
 }
 
-// brakes reports whether the taint is one of an outage, and a breaker counts it.
-func (c *Config) brakes(key string) bool {
+// hasBreaker reports whether the taint reports an outage and a breaker counts it.
+func (c *Config) hasBreaker(key string) bool {
 	counts := func(b Breaker) bool { return b.Counts(key) }
 	return taint.ReportsOutage(key) && slices.ContainsFunc(c.Guards.Breakers, counts)
 }
@@ -185,17 +185,17 @@ func (c *Config) deadNodeWarning() string {
 		"Evict and deleteAfter"
 }
 
-// besideWarnings returns the warnings about promises that do not hold beside another taint manager. With
-// eviction.method: Ignore another taint manager is likely to run.
-func (c *Config) besideWarnings(p *Policy) []string {
+// otherManagerWarnings returns the warnings about promises that do not hold while another taint manager runs, which is
+// likely with eviction.method: Ignore.
+func (c *Config) otherManagerWarnings(p *Policy) []string {
 	fields := p.conflictsWithBuiltin()
 	if c.Method != Ignore || p.Method == Ignore || len(fields) == 0 {
 		return nil
 	}
-	return []string{strings.Join(fields, ", ") + besideBuiltIn}
+	return []string{strings.Join(fields, ", ") + ifOtherManagerRuns}
 }
 
-const besideBuiltIn = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, " +
+const ifOtherManagerRuns = " of NoExecute taints: with eviction.method: Ignore another taint manager deletes the pods at its own time, " +
 	"if one runs; switch it off, or use NoSchedule taints"
 
 func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
@@ -218,13 +218,13 @@ func (c *Config) breakerWarnings(b *Breaker, now time.Time) (texts []string) {
 			"in UTC")
 	}
 	if c.Method == Ignore {
-		texts = append(texts, "holds evictions"+besideBuiltIn)
+		texts = append(texts, "holds evictions"+ifOtherManagerRuns)
 	}
 	return texts
 }
 
-// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. A trip takes at least
-// this number of nodes of a group; of a rate it is 0.
+// groupWarning returns the warning about groups that do not protect as meant; "" if there is none. least is the minimum
+// number of affected nodes for a trip; 0 for a rate.
 func groupWarning(topologyKey string, least int) string {
 	key := "topologyKey " + topologyKey + ": "
 	deprecated := key + "nodes may lack the label, deprecated since Kubernetes 1.17; use "

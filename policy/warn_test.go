@@ -21,7 +21,7 @@ func TestWarnings(t *testing.T) {
 	}
 	holdDrain := drain(v1.TaintNodeUnschedulable)
 	holdDrain.Method, holdDrain.Tolerations = policy.Hold, nil
-	beside := func(p policy.Policy) policy.Config {
+	ignoring := func(p policy.Policy) policy.Config {
 		c := policies(p)
 		c.Method = policy.Ignore
 		return c
@@ -100,22 +100,22 @@ func TestWarnings(t *testing.T) {
 		"a breaker without a rate": {breaker(""), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
 		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
-		"beside the built-in one":  {breaker(policy.Ignore, policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), []string{"guards.breakers[0] (zones): holds evictions" + ignored}},
+		"next to the built-in one": {breaker(policy.Ignore, policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), []string{"guards.breakers[0] (zones): holds evictions" + ignored}},
 		"a reset of later":         {resetBefore(time.Minute), []string{"guards.breakers[0] (zones): resetBefore 2026-01-01T00:01:00Z is in the future: it ends the trips that began before the file is loaded, and at each restart until then again; write the present time, in UTC"}},
 		"a reset of now":           {resetBefore(0), nil},
 		"two nodes of a group":     {atLeast(2, "zone"), []string{"guards.breakers[0] (zones): minNodes is 2: a kubelet that writes the label zone of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3"}},
 		"three nodes of a group":   {atLeast(3, "zone"), nil},
 		"one of the whole cluster": {atLeast(1, ""), nil},
-		"Evict beside it":          {beside(only(policy.Evict, "x")), []string{"policies[0] (a): method Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
-		"min and absent beside it": {beside(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
-		"Delete beside it":         {beside(plain), nil},
+		"Evict next to it":         {ignoring(only(policy.Evict, "x")), []string{"policies[0] (a): method Evict" + daemons, "policies[0] (a): method: Evict" + ignored}},
+		"min, absent next to it":   {ignoring(min), []string{"policies[0] (a): tolerations.absent" + daemons, "policies[0] (a): tolerations.min, tolerations.absent" + ignored}},
+		"Delete next to it":        {ignoring(plain), nil},
 		"a zone of old":            {atLeast(3, v1.LabelFailureDomainBetaZone), []string{"guards.breakers[0] (zones): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, deprecated since Kubernetes 1.17; use topology.kubernetes.io/zone"}},
 		"a rate of old zones":      {rate(v1.LabelFailureDomainBetaZone), []string{"guards.rates[0] (r): topologyKey failure-domain.beta.kubernetes.io/zone: nodes may lack the label, deprecated since Kubernetes 1.17; use topology.kubernetes.io/zone"}},
 		"a rate for each node":     {rate(v1.LabelHostname), nil},
 		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 3, so the breaker never trips; use topology.kubernetes.io/zone"}},
 		"a limit of one node":      {single(intstr.FromInt32(1)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3", "guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 2, so the breaker never trips; use topology.kubernetes.io/zone"}},
 		"a limit of no node":       {single(intstr.FromInt32(0)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3"}},
-		"a kind beside a misspelt": {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; use StatefulSet"}},
+		"with a misspelled kind":   {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; use StatefulSet"}},
 		"an outage by NoSchedule":  {policies(drain(v1.TaintNodeNotReady)), []string{"policies[0] (a): taint node.kubernetes.io/not-ready: the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker that counts it"}},
 		"which a breaker counts":   {guarded(drain(v1.TaintNodeUnreachable)), nil},
 		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready" + starts}},
@@ -128,7 +128,7 @@ func TestWarnings(t *testing.T) {
 		"Evict everywhere":         {policy.Config{Method: policy.Evict}, []string{everywhere(v1.TaintNodeNotReady + " and " + v1.TaintNodeUnreachable)}},
 		"Evict but for one taint":  {but(only(policy.Delete, v1.TaintNodeNotReady)), []string{everywhere(v1.TaintNodeUnreachable)}},
 		"Evict but for outages":    {but(only(policy.Delete, v1.TaintNodeNotReady), only(policy.Delete, v1.TaintNodeUnreachable)), nil},
-		"NoSchedule beside it":     {beside(drain("example.com/maintenance")), nil},
+		"NoSchedule next to it":    {ignoring(drain("example.com/maintenance")), nil},
 	} {
 		compiled(t, c.config) // a configuration with warnings is valid
 		var got []string

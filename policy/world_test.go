@@ -56,7 +56,7 @@ func aPod(tolerations ...v1.Toleration) *taint.Pod {
 	}
 }
 
-// tolerating returns a toleration of a key: without a limit if seconds is negative.
+// tolerating returns a toleration of a key: forever if seconds is negative.
 func tolerating(key string, seconds int64) v1.Toleration {
 	t := v1.Toleration{Key: key, Operator: v1.TolerationOpExists}
 	if seconds >= 0 {

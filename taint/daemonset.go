@@ -1,18 +1,18 @@
 package taint
 
-// DaemonSetController is who deletes pods of DaemonSets that do not tolerate a NoExecute taint of their node, and
-// DeletesDaemons the clause that says so after [Verdict.Because].
+// DaemonSetController names the controller that deletes pods of DaemonSets that do not tolerate a NoExecute taint of
+// their node. DeletesDaemons is the clause that says so; it follows [Verdict.Because].
 const (
 	DaemonSetController = "the DaemonSet controller"
 	DeletesDaemons      = "; " + DaemonSetController + " deletes such pods, and asks no policy, guard or budget"
 )
 
-// DeletedByDaemonSet returns the verdict by which the DaemonSet controller deletes a pod of its own from a node:
-// because of the NoExecute taint that the pod was first exposed to without tolerating it. Evict is false if the
-// controller leaves the pod alone. A toleration with seconds counts as tolerating.
+// DeletedByDaemonSet returns, in the form of a verdict, when and why the DaemonSet controller deletes the pod from the
+// node: of the NoExecute taints that the pod does not tolerate, the one with the earliest exposure counts. Evict is
+// false if the controller does not delete the pod. A toleration with seconds counts as tolerating.
 //
-// The DaemonSet controller asks no policy, budget or rate. It reads the tolerations of the DaemonSet's template, which
-// the pod may not have.
+// The DaemonSet controller obeys no policy, budget or rate. It reads the tolerations in the DaemonSet's template, which
+// may differ from those of the pod.
 func DeletedByDaemonSet(pod *Pod, node *Node, rules Rules) (v Verdict) {
 	if !pod.Daemon || node == nil || NeverEvicted(pod) != 0 {
 		return v

@@ -15,8 +15,8 @@ type Rules struct {
 
 // Decide returns the verdict for a pod on its node. A nil node is unknown: the pod stays.
 //
-// It never fails and never panics, whatever the API server accepted. It does not allocate, unless Lt or Gt compares a
-// value that is not a number. The verdict points into pod and node.
+// It never fails and never panics for objects that an API server accepts. It does not allocate, unless Lt or Gt
+// compares a value that is not a number. The verdict points into pod and node.
 func Decide(pod *Pod, node *Node, rules Rules) Verdict {
 	if stay := NeverEvicted(pod); stay != 0 {
 		return Verdict{Stay: stay, Node: pod.Node}
@@ -56,7 +56,7 @@ func NeverEvicted(pod *Pod) Stay {
 	return 0
 }
 
-// evaluate returns the verdict for one taint, the last of the states.
+// evaluate returns the verdict for the last of the states.
 func evaluate(pod *Pod, states History, rules Rules) Verdict {
 	last := &states[len(states)-1]
 	toleration := matching(pod.Tolerations, &last.Taint, rules)
@@ -78,8 +78,8 @@ func evaluate(pod *Pod, states History, rules Rules) Verdict {
 	}
 }
 
-// exposedSince returns the start of the latest unbroken run of states that the pod does not tolerate without a limit.
-// The last state must be such a state.
+// exposedSince returns the start of the latest unbroken run of states that the pod does not tolerate forever. The last
+// state must be one of them.
 func exposedSince(pod *Pod, states History, rules Rules) time.Time {
 	first := len(states) - 1
 	for ; first > 0; first-- {

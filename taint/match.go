@@ -23,7 +23,7 @@ func matching(tolerations []v1.Toleration, t *v1.Taint, rules Rules) *v1.Tolerat
 	return nil
 }
 
-// toleratesForever reports whether the toleration tolerates a taint without a limit from start on.
+// toleratesForever reports whether the toleration tolerates a taint forever from start on.
 func toleratesForever(toleration *v1.Toleration, start time.Time) bool {
 	if toleration == nil {
 		return false
@@ -53,8 +53,8 @@ func AddSeconds(t time.Time, seconds int64) time.Time {
 	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond()))
 }
 
-// ToleratesForever reports whether the pod tolerates the taint without a limit, by the first toleration that matches
-// the taint.
+// ToleratesForever reports whether the pod tolerates the taint forever. The first toleration that matches the taint
+// counts.
 func ToleratesForever(pod *Pod, t *v1.Taint, rules Rules) bool {
 	return toleratesForever(matching(pod.Tolerations, t, rules), pod.Bound)
 }

@@ -77,8 +77,8 @@ func ended(histories []History, key string) []History {
 }
 
 // History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state counts until
-// the next begins, the last until now. At least one state has not Ended; states that have Ended are no longer on the
-// node.
+// the next begins, the last until now. States that have Ended are no longer on the node. Invariant: at least one state
+// has not Ended.
 type History []State
 
 // State is a taint with one of the values that it has had.
@@ -86,7 +86,7 @@ type State struct {
 	// Taint has the key, the value and the effect. No verdict depends on its TimeAdded, which is the last one seen.
 	Taint v1.Taint
 
-	// Since is the moment from which the taint counts as being on the node in this state.
+	// Since is the moment from which on the taint counts as being on the node in this state.
 	Since time.Time
 
 	// Ended means that the node no longer carries the taint in this state.

@@ -17,9 +17,9 @@ func OutageIn(taints []v1.Taint, effect v1.TaintEffect) bool {
 	return slices.ContainsFunc(taints, func(t v1.Taint) bool { return t.Effect == effect && ReportsOutage(t.Key) })
 }
 
-// OutageSpared reports whether the node has an outage by its NoSchedule taints, but no NoExecute taint that says so.
-// kube-controller-manager has not set that taint yet, or has lifted it: at its start, at a change of its leader, or
-// because every zone is disrupted.
+// OutageSpared reports whether a NoSchedule taint reports an outage of the node but no NoExecute taint does.
+// kube-controller-manager has not set the NoExecute taint yet, or has removed it: at its start, at a change of its
+// leader, or because every zone is disrupted.
 func (n *Node) OutageSpared() bool {
 	return n != nil && n.Outage && !slices.ContainsFunc(n.Taints, func(h History) bool {
 		return slices.ContainsFunc(h, func(s State) bool { return !s.Ended && ReportsOutage(s.Taint.Key) })

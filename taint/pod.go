@@ -18,10 +18,10 @@ type Pod struct {
 	// Node is the name of the node that the pod is bound to; empty if it is not bound.
 	Node string
 
-	// Bound is the moment from which the pod counts as bound: no exposure starts before it.
+	// Bound is the moment from which on the pod counts as bound: no exposure starts before it.
 	Bound time.Time
 
-	// Seen is when this process learnt the pod's current node and tolerations. A request to the API server that was
+	// Seen is when this process learned the pod's current node and tolerations. A request to the API server that was
 	// sent before Seen proves nothing about the pod. No verdict depends on it.
 	Seen time.Time
 
@@ -29,8 +29,8 @@ type Pod struct {
 	// tolerations that count for no taint of the pod's node.
 	Tolerations []v1.Toleration
 
-	// Labels of the pod, for policies and for [Pod.Workload]. A cache may leave out labels that neither of the two
-	// reads. Pods with equal labels may share one map.
+	// Labels of the pod, for policies and for [Pod.Workload]. A cache may leave out labels that neither of them reads.
+	// Pods with equal labels may share one map.
 	Labels map[string]string
 
 	// Controller is the pod's controlling owner, for policies and messages; nil if there is none. Pods of one

@@ -23,9 +23,9 @@ func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	return best
 }
 
-// Displacing returns the pod's toleration because of which the API server has not added its default of 300 s for the
-// taint of an outage with this key, although none of the pod's tolerations matches that taint; otherwise nil. For the
-// default, only the key and the effect count.
+// Displacing returns the pod's toleration that kept the API server from adding its default toleration of 300 s for an
+// outage taint with this key, if no toleration of the pod matches that taint; otherwise nil. The API server compares
+// only the key and the effect.
 func Displacing(pod *Pod, key string, rules Rules) *v1.Toleration {
 	if matching(pod.Tolerations, &v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute}, rules) != nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 // The twin follows the section "semantics" as plainly as possible, in whole seconds and without the code under test:
-// for each taint on the node it goes back over the earlier states while the pod does not tolerate them without a limit.
+// for each taint on the node it goes back over the earlier states while the pod does not tolerate them forever.
 
 // bears returns how long the pod tolerates a taint with this key and value, in seconds; -1 stands for no limit.
 func bears(tolerations []v1.Toleration, key, value string) int64 {

@@ -17,7 +17,7 @@ var (
 	}
 )
 
-// Validate returns why no API server stores the taints of a node that are at this path.
+// Validate returns the errors for which an API server would reject the taints of a node. at is the path of the taints.
 func Validate(taints []v1.Taint, at *field.Path) (errs field.ErrorList) {
 	for i := range taints {
 		t, at := &taints[i], at.Index(i)
@@ -33,7 +33,7 @@ func Validate(taints []v1.Taint, at *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// ValidateToleration returns why no API server stores the toleration that is at this path.
+// ValidateToleration returns the errors for which an API server would reject the toleration. at is its path.
 func ValidateToleration(t *v1.Toleration, at *field.Path) (errs field.ErrorList) {
 	if t.Key != "" {
 		errs = syntax(at.Child("key"), t.Key, validation.IsQualifiedName)
@@ -60,7 +60,7 @@ func ValidateToleration(t *v1.Toleration, at *field.Path) (errs field.ErrorList)
 	return errs
 }
 
-// integer returns why Lt and Gt do not take a value.
+// integer returns why Lt and Gt do not accept the value.
 func integer(value string) []string {
 	if problems := content.IsDecimalInteger(value); len(problems) > 0 {
 		return problems

@@ -17,9 +17,9 @@ import (
 // memoryLimit is the heap size above which garbage is collected more often, at the cost of time.
 const memoryLimit = 120 << 20
 
-// Command returns a command without arguments that may read a large cluster, with this help and these flags. Messages
-// of its errors are escaped. While it runs, the memory is limited, unless GOMEMLIMIT is set, so that garbage does not
-// fill it.
+// Command returns a command without arguments that may read a large cluster, with this help and these flags. The
+// messages of its errors are escaped. While it runs, memory is limited, so that garbage does not fill it, unless
+// GOMEMLIMIT is set.
 func Command(
 	use, short, help string, sections cliflag.NamedFlagSets, run func(cmd *cobra.Command, args []string) error,
 ) *cobra.Command {

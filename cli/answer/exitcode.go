@@ -32,7 +32,7 @@ func (e *ExitCode) Bind(fs *pflag.FlagSet, usage string, words ...string) {
 // Given reports whether the exit code is to report evictions.
 func (e *ExitCode) Given() bool { return e.about != "" && e.about != "false" }
 
-// check returns the error for these numbers of evictions: because of a change, and in total.
+// check returns the error for these numbers of evictions: those because of a change, and all.
 func (e *ExitCode) check(because, all int) error {
 	if e.about == "true" && because > 0 || e.about == "any" && all > 0 {
 		return ErrWouldEvict

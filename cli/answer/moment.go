@@ -72,8 +72,8 @@ func Lasting(from, to time.Time) string {
 }
 
 // Stamp returns the absolute time of the eviction. If only a range is known, it returns the latest time or, if the
-// whole range is after the moment from, both its ends. Of a pod that is held it is the time that it would have; "" if
-// the pod stays.
+// whole range is after the moment from, both its ends. For a held pod it returns the time without the hold; "" if the
+// pod stays.
 func Stamp(f *foresight.Prediction, from time.Time) string {
 	switch at := f.Deadline(); {
 	case at == nil:
@@ -87,8 +87,8 @@ func Stamp(f *foresight.Prediction, from time.Time) string {
 	}
 }
 
-// Clock returns the latest time of the eviction, rounded up to the second, without the date if that is the one of
-// the question; of a pod that is held the time that it would have; "" if the pod stays.
+// Clock returns the latest time of the eviction, rounded up to the second, without the date if the question has the
+// same date; for a held pod, the time without the hold; "" if the pod stays.
 func Clock(f *foresight.Prediction, from time.Time) string {
 	latest := f.Deadline()
 	if latest == nil {
@@ -101,7 +101,7 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// ClockOf returns a function that writes a time, rounded up to the second, without the date if that is the one of from.
+// ClockOf returns a function that writes a time, rounded up to the second, without the date if from has the same date.
 func ClockOf(from time.Time) func(time.Time) string {
 	return func(t time.Time) string {
 		t = t.UTC().Add(time.Second - 1).Truncate(time.Second)
@@ -112,8 +112,8 @@ func ClockOf(from time.Time) func(time.Time) string {
 	}
 }
 
-// ShortReason returns the reason in short: who else deletes the pod, what holds it, or the policy that decides, and how
-// long after the start of the countdown the deadline is.
+// ShortReason returns a short reason: which other controller deletes the pod, what holds it, or the policy that
+// decides, and the time from the start of the countdown to the deadline.
 func ShortReason(f *foresight.Prediction, from time.Time) string {
 	var reason, separator string
 	lasting := shortCountdown(f)
@@ -142,7 +142,7 @@ func ShortReason(f *foresight.Prediction, from time.Time) string {
 	return reason
 }
 
-// shortCountdown returns how long after the start of the countdown the deadline is; "" if that is not known.
+// shortCountdown returns the time from the start of the countdown to the deadline; "" if it is unknown.
 func shortCountdown(f *foresight.Prediction) string {
 	at := f.Deadline()
 	if at == nil || f.ExposedSince == nil {
@@ -172,7 +172,7 @@ func AtTheLatest(f *foresight.Prediction) string {
 // Urgency returns the colour of the time of an eviction.
 func Urgency(f *foresight.Prediction, from time.Time) terminal.Colour {
 	switch {
-	case !f.Goes():
+	case !f.EvictedOrHeld():
 		return terminal.Good
 	case f.Evict && !f.At.After(from):
 		return terminal.Bad

@@ -49,7 +49,7 @@ type Output struct {
 	forms     []string // of the command, in the order of help and completion
 }
 
-// Bind adds the flags of the form: besides table, wide, json, yaml, name and jsonpath these.
+// Bind adds --output. more are the command's forms in addition to table, wide, json, yaml, name and jsonpath.
 func (o *Output) Bind(fs *pflag.FlagSet, more ...string) {
 	o.Form, o.forms = AsTable, slices.Concat([]string{AsTable, AsWide}, more, []string{AsJSON, AsYAML, AsName, asPath})
 	fs.StringVarP(&o.Form, "output", "o", AsTable,
@@ -61,7 +61,7 @@ func (o *Output) BindNoHeaders(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.noHeaders, "no-headers", false, "Print only the rows of pods: no headers and no summary.")
 }
 
-// Forms completes with the forms.
+// Forms completes the names of the forms.
 func (o *Output) Forms() cobra.CompletionFunc {
 	return cobra.FixedCompletions(o.forms, cobra.ShellCompDirectiveNoFileComp)
 }
@@ -89,7 +89,7 @@ func (o *Output) Check() error {
 }
 
 // Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an error if the
-// exit code is to report evictions, or an [Incomplete], whose notes come after it, if the answer is incomplete.
+// exit code must report evictions, and an [Incomplete] if the answer is incomplete; the notes follow its message.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	text, err := o.in(cmd, a, show)
 	if err == nil {
@@ -125,7 +125,7 @@ func (o *Output) Text(cmd *cobra.Command, show func(*Text)) string {
 	w := cmd.OutOrStdout()
 	t := Text{Painter: terminal.PainterFor(w), Form: o.Form, Bare: o.noHeaders}
 	if !t.Wide() {
-		t.columns, _, _ = terminal.Size(w) // 0 if it is no terminal
+		t.columns, _, _ = terminal.Size(w) // 0 if w is not a terminal
 	}
 	show(&t)
 	return t.String()
@@ -158,7 +158,7 @@ func WarnFirst(w io.Writer, said *foresight.Remarks) {
 
 func warn(w io.Writer, s string) { Say(w, "Warning: "+sentence(s)) }
 
-// Note writes a note, next to the answer.
+// Note writes a note to w, which is not the output of the answer.
 func Note(w io.Writer, s string) { Say(w, "Note: "+sentence(s)) }
 
 // sentence ends a text with a full stop, unless it is a question.
@@ -169,7 +169,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// Say writes a sentence, next to the answer.
+// Say writes a sentence to w, which is not the output of the answer.
 func Say(w io.Writer, s string) { _, _ = fmt.Fprintln(w, terminal.Escape(s)) }
 
 // Document returns a versioned document in a form for programs.
@@ -184,8 +184,8 @@ func Document(document any, form string) ([]byte, error) {
 	return byPath(document, strings.TrimPrefix(form, asPath))
 }
 
-// inYAML returns a document in YAML. If it contains characters that a terminal might obey, it is in JSON, which is
-// YAML, too, because YAML would leave some of them unescaped.
+// inYAML returns a document in YAML. If it contains characters that a terminal might obey, inYAML writes JSON, which is
+// also YAML, because YAML would leave some of them unescaped.
 func inYAML(document any) ([]byte, error) {
 	plain, err := json.Marshal(document)
 	if err != nil {

@@ -21,13 +21,13 @@ type PodTable[P Listed] struct {
 	At   time.Time // of the question
 	Wide bool      // with the columns of Wider, absolute times and full reasons
 
-	// Namespace, Node and Taint are those of all pods, if the text around the table names only one.
+	// Namespace, Node and Taint are set if all pods have the same and the text around the table names it.
 	Namespace, Node, Taint string
 
 	When  func(P) string
 	Short func(P) string // the reason
 	Whole func(P) string // the full reason
-	Open  func(P) bool   // whether the eviction may be later than its time; nil if that is not known
+	Open  func(P) bool   // whether the eviction may be later than its time; nil if unknown
 
 	// State are columns before the taint, and Wider others of the wide form.
 	State, Wider []terminal.Column[P]

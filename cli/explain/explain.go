@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// options are those of "explain".
+// options are the options of "explain".
 type options struct {
 	rules  source.RuleFlags
 	from   source.Flags
@@ -99,8 +99,8 @@ func (o *options) explain(cmd *cobra.Command, s *source.Scope) (*foresight.Expla
 	return m.Explain(s.Focus.Namespace, s.Pod, m.At())
 }
 
-// scope returns the pod that the arguments name: POD, NAMESPACE/POD or, as for kubectl, pod/POD and pod POD. The
-// namespace is that of --namespace if the arguments have none.
+// scope returns the pod that the arguments name: POD, NAMESPACE/POD or, as for kubectl, pod/POD and pod POD. If the
+// arguments name no namespace, --namespace does.
 func (o *options) scope(args []string) (*source.Scope, error) {
 	written, namespace := args[len(args)-1], o.from.Namespace
 	first, name, two := strings.Cut(written, "/")
@@ -118,7 +118,7 @@ func (o *options) scope(args []string) (*source.Scope, error) {
 	return &source.Scope{Pod: name, Focus: foresight.Focus{Namespace: namespace}, NoBudgets: o.from.NoBudgets}, nil
 }
 
-// namesKind reports whether a word is kubectl's name of the kind Pod, in any case of letters.
+// namesKind reports whether a word is one of kubectl's names of the kind Pod, in any letter case.
 func namesKind(word string) bool {
 	return slices.Contains([]string{"pod", "pods", "po"}, strings.ToLower(word))
 }

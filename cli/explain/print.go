@@ -37,7 +37,7 @@ func (t *text) all() {
 	t.events()
 }
 
-// prediction writes the answer in one sentence, after what is in the way of the pod.
+// prediction writes the answer in one sentence. What blocks the pod comes before it.
 func (t *text) prediction() {
 	f, pod := t.Prediction, "Pod "+t.Pod.String()
 	if t.Pod.Node != "" {
@@ -81,7 +81,7 @@ func (t *text) prediction() {
 	}
 }
 
-// pace says when the eviction, and the last of all, can start at the earliest by the limit that delays them the longest.
+// pace writes the earliest start of this eviction and of the last one, by the limit that delays them the longest.
 func (t *text) pace() {
 	p := t.Pace
 	if p == nil || t.Blocker != "" {
@@ -95,14 +95,14 @@ func (t *text) pace() {
 		foresight.Count(p.Evictions, "eviction"), clock(p.Last))
 }
 
-// state says what becomes of the pod.
+// state returns what happens to the pod.
 func (t *text) state() terminal.Safe {
 	switch f := t.Prediction; {
 	case t.Stuck != "":
 		return t.Paint(terminal.Bad, "should have terminated by "+taint.Stamp(*t.Pod.Ends))
 	case t.Pod.Ends != nil:
 		return t.Paint(terminal.Warned, "is terminating; its grace period ends at "+taint.Stamp(*t.Pod.Ends))
-	case !f.Goes():
+	case !f.EvictedOrHeld():
 		return t.Paint(terminal.Good, "stays")
 	case !f.Evict:
 		return t.Paint(terminal.Warned, "stays for now")
@@ -127,7 +127,7 @@ func (t *text) taints() {
 	switch {
 	case len(t.Taints) == 0:
 		return
-	case !t.Prediction.Goes() && !t.Wide():
+	case !t.Prediction.EvictedOrHeld() && !t.Wide():
 		t.Printf("Use -o wide to see all taints of the node and the tolerations that match them.\n")
 		return
 	}
@@ -175,7 +175,7 @@ func sinceWhen(e explainedTaint) string {
 	return taint.Stamp(*e.Since) + " (" + e.SinceFrom + ")"
 }
 
-// granted returns the toleration, how long it tolerates the taint, and the one that nearly matches.
+// granted returns the toleration, how long it tolerates the taint, and a toleration that nearly matches.
 func granted(e explainedTaint) string {
 	text := cmp.Or(e.Granted(), "none")
 	if e.NearMiss != nil {
@@ -211,8 +211,8 @@ func (t *text) budgets() {
 	}
 }
 
-// remainder writes the pod's condition DisruptionTarget, what the built-in controller would decide otherwise, and what
-// to do about a pod that is to go.
+// remainder writes the pod's condition DisruptionTarget, what the built-in controller would decide differently, and
+// what to do about a pod that is to be evicted.
 func (t *text) remainder() {
 	if d := t.Disruption; d != nil {
 		since := ""

@@ -15,7 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// Copy sets the flags in to as those with these names are set in from.
+// Copy sets the flags of to to the values of the flags of from, for the flags that names selects.
 func Copy(to, from *pflag.FlagSet, names func(flag *pflag.Flag) bool) error {
 	var errs []error
 	from.VisitAll(func(f *pflag.Flag) {
@@ -44,7 +44,7 @@ func FileVar(fs *pflag.FlagSet, to *string, name, usage string) {
 // URLVar adds a flag that takes a manager's address. It refuses the empty address, as FileVar does.
 func URLVar(fs *pflag.FlagSet, to *string, name, usage string) { fs.Var(text{to, "URL"}, name, usage) }
 
-// text is the value of a flag that takes a text of a kind.
+// text is the value of a flag that takes a text that must not be empty.
 type text struct {
 	to   *string
 	kind string

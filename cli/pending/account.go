@@ -9,17 +9,17 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// account has every pod that was bound to the nodes of a wait since it began, by UID.
+// account has, by UID, every pod that was bound to the nodes of a wait since the wait began.
 type account map[string]foresight.Standing
 
-// The standings of pods that are to go, and of those that are gone.
+// The standings of pods that are to be evicted, and of pods that are gone.
 const (
 	toGo foresight.Standing = "to go"
 	gone foresight.Standing = "gone"
 )
 
-// update takes in the present state. It returns an error if a node was deleted while a pod was bound to it, unless the
-// pod has finished or lives and ends with its node.
+// update applies the present state. It returns an error if a node was deleted while a pod was bound to it, unless the
+// pod has finished, or ends with its node.
 func (a account) update(now *foresight.Pending) error {
 	before := account{}
 	for uid, standing := range a {
@@ -46,7 +46,7 @@ func (a account) update(now *foresight.Pending) error {
 		answer.Pods(len(lost), "was", "were"), strings.Join(lost, ", "), a)
 }
 
-// endsWithNode returns the standings of pods that need not be gone before their node is.
+// endsWithNode returns the standings of pods that need not be gone before their node is deleted.
 func endsWithNode() []foresight.Standing {
 	return []foresight.Standing{
 		foresight.Finished, foresight.Kept, foresight.Mirror, foresight.OfDaemonSet, foresight.Orphaned,

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// lines writes a line for each pod that begins to hold a wait up, and when that changes. New notes follow these lines.
+// lines writes a line when a pod begins to hold up a wait, and when its state changes. New notes follow these lines.
 // The answer of a wait is its last line, and notes must not be delayed until then.
 type lines struct {
 	w, notes io.Writer
@@ -20,7 +20,7 @@ type lines struct {
 	noted    []string
 }
 
-// show writes the changes, and then the notes that are new.
+// show writes the changes, and then the new notes.
 func (l *lines) show(now *foresight.Pending) error {
 	before := l.shown
 	l.shown = map[string]string{}

@@ -19,7 +19,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// options are those of "pending".
+// options are the options of "pending".
 type options struct {
 	rules    source.RuleFlags
 	from     source.Flags
@@ -120,7 +120,7 @@ func (o *options) ask(cmd *cobra.Command, rules foresight.Ruleset) (*foresight.P
 	return m.Pending(m.At(), o.nodes), nil
 }
 
-// scope returns what to read of a namespace.
+// scope returns what to read in a namespace.
 func (o *options) scope(cmd *cobra.Command, rules foresight.Ruleset, namespace string) *source.Scope {
 	return &source.Scope{
 		Rules: rules, Running: o.rules.Running(cmd), Focus: foresight.Focus{Namespace: namespace, Labels: o.labels},
@@ -128,8 +128,8 @@ func (o *options) scope(cmd *cobra.Command, rules foresight.Ruleset, namespace s
 	}
 }
 
-// manager returns the manager, which needs no kubeconfig, and the namespace in question: that of the flag or, unless it
-// is a wait, that of the kubeconfig's context. Empty stands for all.
+// manager returns the manager, which needs no kubeconfig, and the namespace to show: that of the flag or, unless the
+// command waits, that of the kubeconfig's context. Empty stands for all.
 func (o *options) manager() (m *source.Manager, namespace string, err error) {
 	namespace = o.from.Namespace
 	if namespace == "" && !o.from.Everywhere && !o.wait {

@@ -62,7 +62,7 @@ func emptyMessage(p *foresight.Pending) string {
 // stuck returns the states of evictions that do not succeed.
 func stuck() []string { return []string{status.Blocked, status.Refused, status.Delayed} }
 
-// headline counts the evictions by their states, those that are stuck first, and says when the next one is due.
+// headline counts the evictions by their states, stuck ones first, and says when the next one is due.
 func headline(p *foresight.Pending) string {
 	states := map[string]int{}
 	for i := range p.Pods {
@@ -97,7 +97,7 @@ func headline(p *foresight.Pending) string {
 	return p.Headline(s)
 }
 
-// next says when the next call may start of those that are scheduled; "" if there are none.
+// next returns when the first of the scheduled evictions may start; "" if there are none.
 func next(p *foresight.Pending) string {
 	for i := range p.Pods {
 		if pod := &p.Pods[i]; pod.State == foresight.Scheduled { // they come in the order of their times

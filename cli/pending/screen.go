@@ -24,8 +24,8 @@ const (
 	restBelow   = "\x1b[J"
 )
 
-// onScreen shows the table on the terminal's alternate screen, until the context ends. Then it prints the last one, as
-// it was, on the normal screen.
+// onScreen shows the table on the terminal's alternate screen, until the context ends. Then it prints the last table on
+// the normal screen.
 func (o *options) onScreen(ctx context.Context, cmd *cobra.Command, of following) error {
 	w := cmd.OutOrStdout()
 	draw := func(begin, lineEnd, end, hint string, now *foresight.Pending) error {

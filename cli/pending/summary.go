@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// attribute is what a group has in common. The UID tells owners of one kind and name apart.
+// attribute is the attribute that a group has in common. The UID tells apart owners of one kind and name.
 type attribute struct{ namespace, name, uid string }
 
 // group is a group of scheduled evictions.
@@ -20,7 +20,7 @@ type group struct {
 	next       *foresight.Prediction // the earliest of them, or of those held if all are
 }
 
-// groups groups the evictions by one attribute, the largest group first. It ignores those for which of returns no
+// groups groups the evictions by one attribute, the largest group first. It ignores evictions for which of returns no
 // name.
 func groups(pods []foresight.PendingPod, of func(pod) attribute) []group {
 	var list []group

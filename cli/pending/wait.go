@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// settle is how long nothing must be left to go, as late pods may still be bound.
+	// settle is how long no pod must be left, because late pods may still be bound.
 	settle = 10 * time.Second
 
-	// overdue is the state of a pod that should have gone, while it is not known what is in the way.
+	// overdue is the state of a pod that should be gone, while it is unknown what blocks it.
 	overdue = "overdue"
 )
 
-// informed is the state of a cluster with what a manager knows of its evictions.
+// informed is the state of a cluster, with what a manager knows about its evictions.
 type informed struct {
 	following
 	manager following
 }
 
-// Pending returns the state of the cluster, with the manager's state of each pod that is to go. The manager may take
-// long to answer, so it is asked first: what is said of the cluster is not older than the answer.
+// Pending returns the state of the cluster, with the manager's state of each pod that is to be evicted. The manager may
+// take long to answer, so it is asked first: the state of the cluster must not be older than its answer.
 func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 	manager := i.manager.Pending(ctx)
 	now := i.following.Pending(ctx)
@@ -45,7 +45,7 @@ func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 	return now
 }
 
-// waitFor waits until nothing is left to go for a while, and returns a sentence about the end. It prints the pods that
+// waitFor waits until no pod has been left for a while, and returns a sentence about the end. It prints the pods that
 // hold it up.
 func waitFor(ctx context.Context, of following, out *lines, timeout time.Duration) (end string, err error) {
 	if timeout > 0 {
@@ -93,16 +93,16 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 		answer.ErrWouldEvict
 }
 
-// remaining returns the names of the pods that keep a node from being empty although nothing evicts them.
+// remaining returns the names of the pods that keep a node from being empty but are not evicted.
 func remaining(p *foresight.Pending) []string {
 	return slices.Concat(p.Bound(foresight.Unaffected), p.Bound(foresight.Kept))
 }
 
-// emptiness is since when nothing is left to go, and what the manager has written since.
+// emptiness says since when no pod is left, and what the manager has written since.
 type emptiness struct {
-	since     time.Time // zero while something is left
+	since     time.Time // zero while a pod is left
 	heartbeat time.Time // the first that was read since; zero if none was
-	confirmed bool      // there was a later one: the manager wrote its policies after nothing was left
+	confirmed bool      // a later heartbeat was read: the manager wrote its policies after no pod was left
 }
 
 // with returns the state after this answer.
@@ -124,12 +124,12 @@ func (e emptiness) with(now *foresight.Pending) emptiness {
 	return e
 }
 
-// proven reports whether nothing was left for long enough, by the present policies of the manager.
+// proven reports whether no pod has been left for long enough, by the present policies of the manager.
 func (e emptiness) proven() bool {
 	return !e.since.IsZero() && time.Since(e.since) >= settle && e.confirmed
 }
 
-// left counts the pods that are left to go, or says why that is not known.
+// left counts the pods that are left, or says why their number is unknown.
 func left(p *foresight.Pending) string {
 	var sentences []string
 	if len(p.Pods) > 0 {
@@ -155,7 +155,7 @@ func left(p *foresight.Pending) string {
 	return unproven + "."
 }
 
-// holdsUp reports whether a pod in this state goes later than its deadline, or not at all.
+// holdsUp reports whether a pod in this state is evicted later than its deadline, or not at all.
 func holdsUp(state string) bool {
 	return state == foresight.Held || state == overdue || slices.Contains(stuck(), state)
 }

@@ -23,7 +23,7 @@ type following interface {
 	Pending(ctx context.Context) *foresight.Pending
 }
 
-// minInterval is the shortest time between two updates because of changes, as many changes may come at once.
+// minInterval is the minimum time between two updates because of changes, because many changes may come at once.
 const minInterval = 100 * time.Millisecond
 
 // follow shows the scheduled evictions until it is interrupted, or waits until there are none.
@@ -44,8 +44,8 @@ func (o *options) follow(cmd *cobra.Command, rules foresight.Ruleset) error {
 	return err
 }
 
-// following begins to watch the manager or the cluster; to wait, the cluster says what is left to go, and the manager,
-// if it is asked, what is in the way.
+// following begins to watch the manager or the cluster. For a wait, the cluster says which pods are left, and the
+// manager, if it is asked, what blocks them.
 func (o *options) following(ctx context.Context, cmd *cobra.Command, rules foresight.Ruleset) (following, error) {
 	var asked *source.Followed
 	if o.server != "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// question returns what is asked: about devices, or about nodes.
+// question returns the question: about devices, or about nodes.
 func (o *options) question(stdin io.Reader) (q foresight.Question, err error) {
 	if q.Devices, err = o.devices(stdin); err != nil || q.Devices != nil {
 		return q, err

@@ -19,7 +19,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// options are those of "plan".
+// options are the options of "plan".
 type options struct {
 	rules    source.RuleFlags
 	from     source.Flags
@@ -114,7 +114,7 @@ func (o *options) scope(cmd *cobra.Command, q *foresight.Question) (*source.Scop
 	if err := cmp.Or(err, o.from.Check(o.rules.File, o.compare), o.output.Check()); err != nil {
 		return nil, err
 	}
-	other := o.rules // before Load replaces its settings by those of --config
+	other := o.rules // copied before Load sets the settings of --config
 	rules, err := o.rules.Load(cmd)
 	s := &source.Scope{
 		Rules: rules, Running: o.rules.Running(cmd), At: at, NoBudgets: o.from.NoBudgets, Devices: q.Devices != nil,

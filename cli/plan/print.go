@@ -17,7 +17,7 @@ import (
 type text struct {
 	*foresight.Plan
 	*answer.Text
-	anyway bool   // whether pods that go anyway from other nodes are listed
+	anyway bool   // list pods on other nodes that are evicted anyway
 	config string // the file that Compared is compared with
 }
 
@@ -68,13 +68,13 @@ func (t *text) list(names []string) string {
 	return short
 }
 
-// headline says what changes, and how many pods that evicts, until when.
+// headline says what changes, how many pods the change evicts, and until when.
 func (t *text) headline() {
 	clauses := slices.Concat([]string{t.evicted()}, t.others(), t.paces())
 	t.Printf("%s\n", t.Headline(t.change()+" "+strings.Join(clauses, "; ")))
 }
 
-// paces says how rates delay the evictions of the nodes and, of configurations that are compared, whether both do.
+// paces says how rates delay the evictions from the nodes, and how the rates of a compared configuration delay them.
 func (t *text) paces() (clauses []string) {
 	all, clock := t.Total.Evict+t.Total.Anyway-t.Total.Waiting, answer.ClockOf(t.At)
 	now, before := t.Pace.Words(all, clock), t.ComparedPace.Words(all, clock)
@@ -152,7 +152,7 @@ func (t *text) counts() (counts []string) {
 	return counts
 }
 
-// deleted says until when the pods that wait for budgets are deleted, or nothing if one may wait without limit.
+// deleted says until when the pods that wait for budgets are deleted, or nothing if one may wait forever.
 func (t *text) deleted() string {
 	var last time.Time
 	for _, p := range t.Pods {
@@ -185,7 +185,7 @@ func (t *text) others() (counts []string) {
 	return counts
 }
 
-// until returns the latest time at which a counted pod goes; "" if none goes, or all wait for budgets.
+// until returns the latest time at which a counted pod is evicted; "" if none is, or if all wait for budgets.
 func (t *text) until(total *foresight.Total) string {
 	if total.Last == nil {
 		return ""
@@ -193,7 +193,7 @@ func (t *text) until(total *foresight.Total) string {
 	return strings.TrimPrefix(answer.Clock(total.Last, t.At), "by ")
 }
 
-// nodes names the nodes in question.
+// nodes names the selected nodes.
 func (t *text) nodes() string {
 	var names []string
 	for _, n := range t.Nodes {
@@ -205,7 +205,7 @@ func (t *text) nodes() string {
 	return foresight.ShortList(names)
 }
 
-// replaces reports whether the change is that of the configuration alone.
+// replaces reports whether only the configuration changes.
 func (t *text) replaces() bool {
 	changes := func(n foresight.PlannedNode) bool { return len(n.Changes) > 0 }
 	return t.Compared != "" && !slices.ContainsFunc(t.Nodes, changes)
@@ -244,8 +244,7 @@ func (t *text) change() string {
 	return strings.ToUpper(does[:1]) + does[1:]
 }
 
-// owners names the owners that lose all their replicas, or all that are ready; of a summary, its table of owners says
-// so.
+// owners names the owners that lose all their replicas, or all ready ones. In a summary, the table of owners says so.
 func (t *text) owners() {
 	var none, unready []string
 	for i := range t.Owners {
@@ -281,7 +280,7 @@ func (t *text) owner(o *foresight.OwnerTotal) string {
 	return t.name(o.Namespace, o.Name)
 }
 
-// saved names the pods that stay because of the change, unless the headline does.
+// saved names the pods that stay because of the change, unless the headline names them.
 func (t *text) saved() {
 	if saved := t.cancelled(); len(saved) > 0 && t.Total.Evict > 0 {
 		t.Printf("Cancelled evictions: %s.\n", t.list(saved))
@@ -331,7 +330,7 @@ func (t *text) budgets() {
 		method += fmt.Sprintf(" for %d of %d", asking, t.Total.Evict)
 	}
 	switch {
-	case t.Total.Evict == 0: // no pod asks because of the change
+	case t.Total.Evict == 0: // the change makes no eviction ask a budget
 	case t.Devices != nil:
 		t.WriteString(device.Controller + " deletes the pods: PodDisruptionBudgets and policies are ignored.\n")
 	case asking == 0:
@@ -353,7 +352,7 @@ func (t *text) budgets() {
 	}
 }
 
-// deletes says that all pods are deleted, and how many of them budgets would block if they were evicted.
+// deletes says that all pods are deleted, and how many of them budgets would block if the pods were evicted.
 func (t *text) deletes(policies, might []string, blocked int) {
 	would := ""
 	if len(might) > 0 {
@@ -366,7 +365,7 @@ func (t *text) deletes(policies, might []string, blocked int) {
 	t.Printf("%s: PodDisruptionBudgets are ignored.%s\n", method("Delete", policies), would)
 }
 
-// method names a method: as the flag does or, if policies decide about all pods, as they do.
+// method names an eviction method or, if policies decide about all pods, the method and the policies.
 func method(name string, policies []string) string {
 	policies = slices.Compact(slices.Sorted(slices.Values(policies)))
 	if slices.Contains(policies, "") {

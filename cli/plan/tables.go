@@ -14,11 +14,11 @@ import (
 
 type pod = *foresight.PlannedPod
 
-// pods writes the pods of the nodes in question that go or are held; in the wide form also those that stay. Pods of
-// other nodes, which go anyway, are written if the user asks for them.
+// pods writes the pods of the selected nodes that are evicted or held; in the wide form also those that stay. If the
+// user asks for it, it also writes the pods of other nodes, which are evicted anyway.
 func (t *text) pods() {
 	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
-		return !p.Goes() && !t.Wide() || !p.Selected && !t.anyway
+		return !p.EvictedOrHeld() && !t.Wide() || !p.Selected && !t.anyway
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
@@ -56,7 +56,7 @@ func (t *text) wider() []terminal.Column[pod] {
 	}
 }
 
-// orIfEvicted returns the heading of a column about budgets: does if an eviction asks budgets, and otherwise would.
+// orIfEvicted returns the heading of a column about budgets: does if budgets apply to an eviction, otherwise would.
 func (t *text) orIfEvicted(does, would string) string {
 	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
 		return does
@@ -84,7 +84,7 @@ func (t *text) when(p pod) string {
 	return when
 }
 
-// why returns the reason in short.
+// why returns a short reason.
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
 	if t.Waits(p) {

@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// afterLists calls a function once the lists are in, and the evictions that were due then have started.
+// afterLists calls a function once the lists are complete and the evictions that were due then have started.
 func afterLists(ctx context.Context, synced func() bool, do func()) {
 	before := false
 	err := wait.PollUntilContextCancel(ctx, time.Second, true, func(context.Context) (done bool, _ error) {
@@ -25,7 +25,7 @@ func afterLists(ctx context.Context, synced func() bool, do func()) {
 	}
 }
 
-// warnOfIdleBreakers logs why breakers can't trip as they are meant to.
+// warnOfIdleBreakers logs why breakers can't trip as intended.
 func warnOfIdleBreakers(ctx context.Context, idle []string) {
 	for _, why := range idle {
 		klog.FromContext(ctx).Info("A breaker does not protect the present nodes as it is meant to", "because", why)
@@ -36,8 +36,8 @@ func warnOfIdleBreakers(ctx context.Context, idle []string) {
 // the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
-// warnOfOwnNode logs a warning if taints of the node of this process's pod are going to evict that pod. The scheduler
-// ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time keeps coming back to it.
+// warnOfOwnNode logs a warning if taints of its node will evict the pod of this process. The scheduler ignores
+// tolerationSeconds, so a pod that tolerates a permanent taint for a time keeps coming back to it.
 func warnOfOwnNode(ctx context.Context, own func(context.Context) (v taintmanager.View, scheduled bool)) {
 	if v, scheduled := own(ctx); scheduled {
 		klog.FromContext(ctx).Info("The pod of this process is going to be evicted, because of a taint of its node; "+

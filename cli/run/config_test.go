@@ -19,7 +19,7 @@ import (
 	"github.com/taint-manager/taint-manager/leader"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func printed(t *testing.T, args ...string) string {
 	t.Helper()

@@ -52,7 +52,7 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 	}
 	next.given, next.serving.SNICertKeys = s.given, s.serving.SNICertKeys // a file has no certificates by names
 	if s.given("vmodule") {
-		next.logging.VModule = nil // a value adds to the one before
+		next.logging.VModule = nil // setting a value adds to the previous one
 	}
 	for _, section := range s.sections.Order {
 		to := next.sections.FlagSet(section)

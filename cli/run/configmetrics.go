@@ -22,7 +22,7 @@ type configMetrics struct {
 	refused prometheus.Gauge
 }
 
-// newConfigMetrics registers the metrics, and shows the settings as in force.
+// newConfigMetrics registers the metrics, which show that the settings are in force.
 func newConfigMetrics(registerer prometheus.Registerer, s *settings) *configMetrics {
 	register := promauto.With(registerer)
 	gauge := func(name, help string) prometheus.GaugeOpts {

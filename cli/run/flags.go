@@ -25,7 +25,7 @@ func (s *settings) addFlags() {
 	s.loggingFlags(section("logging"))
 	flags.FileVar(section("other"), &s.configFile, "config",
 		"Path of a configuration `FILE`; 'taint-manager config defaults' prints one. Flags override the file.")
-	// the texts of this program, in addition to the shared texts
+	// usage texts of this program, in addition to the shared ones
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. The default, 10270, is not used by any Kubernetes component.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")

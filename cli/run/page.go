@@ -39,7 +39,7 @@ type condition interface {
 	OutageWithoutNoExecute() map[string]time.Time
 }
 
-// page returns the options of the web page, with the notes in a path of their own.
+// page returns the options of the web page; the notes have their own path.
 func (p *process) page(of condition, notes http.Handler) status.Options {
 	c := p.settings.Configuration
 	manager := func() status.Manager {

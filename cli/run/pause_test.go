@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// pause sets the key beside the file, or removes it for "-", as the kubelet does: the folder is new, and has all keys.
+// pause sets the key next to the file, or removes it for "-", as the kubelet does: the folder is new, and has all keys.
 func (m *mounted) pause(t *testing.T, text, value string) {
 	t.Helper()
-	m.beside = value
+	m.pausedKey = value
 	m.write(t, text)
 }
 

@@ -23,7 +23,7 @@ const (
 	readEvery    = 2 * time.Second  // between two readings of the configuration file
 	readTimeout  = 5 * time.Second  // for all reads that show whether permissions are missing
 	applyTimeout = 30 * time.Second // for SetPolicies, which may list namespaces
-	retryAfter   = 30 * time.Second // after a valid file was not applied: permissions may have been granted since
+	retryAfter   = 30 * time.Second // after a valid file could not be applied: permissions may have been granted since
 	eventTimeout = 5 * time.Second  // for writing one event
 )
 
@@ -35,8 +35,8 @@ type reloader struct {
 	client       kubernetes.Interface
 	metrics      *configMetrics
 
-	started    *settings // that the process has started with
-	current    *settings // that are in force
+	started    *settings // with which the process has started
+	current    *settings // the settings in force
 	latest     []byte    // the latest reading
 	considered []byte    // the latest content that was applied or rejected
 	retry      time.Time // when to apply the same content again; zero: never

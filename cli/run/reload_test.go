@@ -65,10 +65,10 @@ func (p *policed) fail(err error) {
 // mounted is a file as the kubelet mounts a ConfigMap's, with a reloader that follows it.
 type mounted struct {
 	*reloader
-	manager policed
-	dir     string
-	swaps   int
-	beside  string // the content of the key "paused"; "-" for no such key
+	manager   policed
+	dir       string
+	swaps     int
+	pausedKey string // the content of the key "paused"; "-" for no such key
 
 	forbidden atomic.Bool // whether listing namespaces is forbidden
 
@@ -80,7 +80,7 @@ type mounted struct {
 // follow starts a reloader in a bubble, with these flags given.
 func follow(t *testing.T, text string, given ...string) *mounted {
 	t.Helper()
-	m := &mounted{dir: t.TempDir(), beside: "-"}
+	m := &mounted{dir: t.TempDir(), pausedKey: "-"}
 	client := forbidding("list namespaces")
 	forbid := client.ReactionChain[0]
 	client.ReactionChain[0] = &k8stesting.SimpleReactor{Verb: "list", Resource: "namespaces", Reaction: func(a k8stesting.Action) (bool, runtime.Object, error) {
@@ -129,8 +129,8 @@ func (m *mounted) write(t *testing.T, text string) {
 	folder := fmt.Sprintf("..%d", m.swaps)
 	must(t, os.Mkdir(filepath.Join(m.dir, folder), 0o755))
 	must(t, os.WriteFile(filepath.Join(m.dir, folder, "config.yaml"), []byte(text), 0o644))
-	if m.beside != "-" {
-		must(t, os.WriteFile(filepath.Join(m.dir, folder, pausedFile), []byte(m.beside), 0o644))
+	if m.pausedKey != "-" {
+		must(t, os.WriteFile(filepath.Join(m.dir, folder, pausedFile), []byte(m.pausedKey), 0o644))
 	}
 	must(t, os.Symlink(folder, filepath.Join(m.dir, "..tmp")))
 	must(t, os.Rename(filepath.Join(m.dir, "..tmp"), filepath.Join(m.dir, "..data")))

@@ -75,7 +75,7 @@ func (s *settings) run(ctx context.Context, b Build) error {
 	return err
 }
 
-// process has everything that a running process needs.
+// process has the parts of a running process.
 type process struct {
 	settings *settings
 	build    Build
@@ -158,7 +158,7 @@ func (p *process) run(ctx context.Context) error {
 	defer shutdown()
 	p.announce(ctx)
 	go afterLists(ctx, p.manager.HasSynced, func() {
-		debug.FreeOSMemory() // the lists have taken more memory than is ever needed again
+		debug.FreeOSMemory() // the lists took more memory than will be needed again
 		warnOfOwnNode(ctx, p.manager.OwnView)
 		warnOfIdleBreakers(ctx, p.manager.IdleBreakers())
 	})
@@ -196,7 +196,7 @@ func (p *process) announce(ctx context.Context) {
 		"policies", len(s.Policies), "rates", len(s.Guards.Rates), "breakers", len(s.Guards.Breakers))
 	s.warn(logger)
 	if s.paused() {
-		logger.Info("Evictions are paused: none starts while paused is true, in the configuration or beside its file")
+		logger.Info("Evictions are paused: none starts while paused is true, in the configuration or in the file next to it")
 	}
 	if err := p.clock.Trouble(time.Now()); err != nil {
 		logger.Info("The clocks are not in step", "problem", err.Error())

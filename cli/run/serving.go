@@ -162,9 +162,9 @@ func endpoints(
 	return paths
 }
 
-// remarks are the problems that leave the process ready: lines of /readyz?verbose, and with names a path of the page.
-// They are no checks: a check that passes cannot have a text, and a check that fails would make a process unready that
-// still evicts, for which a rolling update would wait.
+// remarks are the problems that leave the process ready. /readyz?verbose has a line for each; a path of the page also
+// shows the names. They are not health checks: a check that passes has no text, and a check that fails would make a
+// process unready that still evicts, and a rolling update would wait for it.
 type remarks struct {
 	condition condition
 	clock     func(now time.Time) error // why the process's clock disagrees with the API server's
@@ -182,7 +182,7 @@ type election interface {
 	Trouble() error
 }
 
-// below adds the remarks to the answers of the next handler. Everybody may read them, so they name nothing.
+// below appends the remarks to the answers of the next handler. Everybody may read them, so they name nothing.
 func (re remarks) below(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(answer, r)

@@ -19,7 +19,7 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
 )
@@ -174,7 +174,7 @@ func (l leases) Leases(namespace string) coordinationv1.LeaseInterface {
 // TestAStrangerLearnsNoNames asks the secure port and the page about a process with which everything is wrong.
 func TestAStrangerLearnsNoNames(t *testing.T) {
 	began := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	finding := original.Finding{Pod: "payments/ledger-0", Node: "node-17.internal", Writer: "kube-controller-manager", At: began}
+	finding := builtin.Finding{Pod: "payments/ledger-0", Node: "node-17.internal", Writer: "kube-controller-manager", At: began}
 	m := remarks{
 		condition: sight{
 			synced: true, journal: errors.New("the record of node-17.internal is cut"),

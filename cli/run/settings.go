@@ -17,7 +17,7 @@ import (
 )
 
 // settings has all settings of "run": the configuration, and the options that every component of Kubernetes has for
-// serving and logging. Flags set these options; the configuration has those of the file.
+// serving and logging. Flags set these options; the configuration has the values of the file.
 type settings struct {
 	config.Configuration
 	serving        *apiserveroptions.SecureServingOptions
@@ -53,7 +53,7 @@ func newSettings() *settings {
 	return s
 }
 
-// apply sets the options that every component of Kubernetes has as in the configuration.
+// apply sets the options that every component of Kubernetes has to their values in the configuration.
 func (s *settings) apply() error {
 	f, o := &s.Serving, s.serving
 	o.BindAddress, o.BindPort = net.ParseIP(f.BindAddress), f.SecurePort
@@ -108,8 +108,8 @@ func (s *settings) componentErrors() []error {
 		s.loggingErrors())
 }
 
-// servingErrors includes what the shared options find only once the process listens on its port. They describe a port
-// over 65535 as an attempt to turn them off.
+// servingErrors also returns errors that the shared options would find only once the process listens on its port. They
+// describe a port over 65535 as an attempt to turn them off.
 func (s *settings) servingErrors() (errs []error) {
 	at, o := field.NewPath("serving"), s.serving
 	valid := *o

@@ -39,7 +39,7 @@ func (f *Flags) Complete(cmd *cobra.Command, forms cobra.CompletionFunc) {
 	})
 }
 
-// Names completes with the names of a resource in the cluster. If the cluster does not answer, it completes nothing.
+// Names completes the names of a resource in the cluster. If the cluster does not answer, it completes nothing.
 func (f *Flags) Names(resource string) cobra.CompletionFunc {
 	return completion(func(ctx context.Context) []string {
 		cluster, namespace, err := f.Live(false)
@@ -56,7 +56,7 @@ func (f *Flags) Names(resource string) cobra.CompletionFunc {
 	})
 }
 
-// completion completes with these words.
+// completion completes these words.
 func completion(words func(context.Context) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return withPrefix(typed, words(cmd.Context())), cobra.ShellCompDirectiveNoFileComp

@@ -32,11 +32,11 @@ type dumped struct {
 	version  device.Version // of Kubernetes; 0 if it is unknown
 }
 
-// collected is what was read of one collection of a dump.
+// collected is what was read from one collection of a dump.
 type collected struct {
 	*dumped
 	to  *foresight.Builder
-	all *foresight.Builder // of the whole cluster, for a question about one pod; nil if it does not matter
+	all *foresight.Builder // builder of the whole cluster, for a question about one pod; nil if it does not matter
 
 	pages      *foresight.Journal
 	allPages   bool      // the dump lists the ConfigMaps of the journal's namespace
@@ -50,7 +50,7 @@ type collected struct {
 	podsIn     map[string]bool // namespaces of pods
 }
 
-// oldAfter is the age from which a dump is evaluated as of its own time.
+// oldAfter is the age from which on a dump is evaluated as of its own time.
 const oldAfter = 10 * time.Minute
 
 func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
@@ -60,8 +60,8 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 		c := &collected{dumped: d, to: to.New(dump.Masked), pages: d.location.none(), podsIn: map[string]bool{}}
 		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
 		if s.Pod != "" && (s.Running != nil || s.Rules.Limited()) {
-			c.all = c.to.Beside()
-			c.to.SetBeside(c.all)
+			c.all = c.to.WholeCluster()
+			c.to.SetWholeCluster(c.all)
 		}
 		all[root] = c
 		return c.visitor(s, now)
@@ -88,7 +88,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	return r, err
 }
 
-// readFiles reads folders and archives first: a file that is given beside them belongs to the newest collection.
+// readFiles reads folders and archives first: a file that is given in addition belongs to the newest collection.
 func (d *dumped) readFiles(tree *dump.Tree, newest func() string) error {
 	var last []string
 	for _, file := range d.files {
@@ -138,8 +138,8 @@ func (d *dumped) visit(file string, to *dump.Tree) error {
 	return to.Folder(file, root.FS())
 }
 
-// choose returns the newest collection, and notes the others: nodes of one and pods of another would be of different
-// times. If none has nodes, there must be only one.
+// choose returns the newest collection, and adds a note about the others, because nodes of one and pods of another
+// would be of different times. If none has nodes, there must be only one.
 func (d *dumped) choose(
 	tree *dump.Tree, all map[string]*collected, newest string, r *foresight.Reading,
 ) (*dump.Collection, error) {
@@ -153,7 +153,7 @@ func (d *dumped) choose(
 		return cmp.Or(root, "the rest")
 	}
 	var others []string
-	var holes []dump.Hole // of what is in no collection
+	var holes []dump.Hole // gaps that belong to no collection
 	for _, root := range slices.Sorted(maps.Keys(tree.Collections)) {
 		c := tree.Collections[root]
 		if err := c.Recognize(); err != nil {
@@ -336,7 +336,7 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			c.podsIn[o.Namespace] = true
 			if !inQuestion(o.Namespace, o.Name) {
 				c.addOther(s, o)
-				c.addBeside(o)
+				c.addToWholeCluster(o)
 				return
 			}
 		case *v1.Event:
@@ -347,12 +347,12 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			}
 		}
 		c.to.Add(object)
-		c.addBeside(object)
+		c.addToWholeCluster(object)
 	}
 }
 
-// addBeside adds a node or a pod, after the builder of the scope has added it.
-func (c *collected) addBeside(object any) {
+// addToWholeCluster adds a node or a pod, after the builder of the scope has added it.
+func (c *collected) addToWholeCluster(object any) {
 	switch object.(type) {
 	case *v1.Node, *v1.Pod:
 		if c.all != nil {
@@ -361,7 +361,7 @@ func (c *collected) addBeside(object any) {
 	}
 }
 
-// addOther notes a pod that is not the one of the scope.
+// addOther records a pod that is not the pod of the scope.
 func (c *collected) addOther(s *Scope, p *v1.Pod) {
 	if p.Name == s.Pod {
 		c.elsewhere = append(c.elsewhere, p.Namespace+"/"+p.Name)
@@ -369,8 +369,8 @@ func (c *collected) addOther(s *Scope, p *v1.Pod) {
 	c.others = append(c.others, p.Name)
 }
 
-// check returns an error if the dump has no nodes or no pods, or lacks those of the scope. It notes a namespace without
-// pods that is in the dump.
+// check returns an error if the dump has no nodes or no pods, or lacks those of the scope. It adds a note about a
+// namespace of the dump that has no pods.
 func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading) error {
 	namespace := s.Focus.Namespace
 	switch {

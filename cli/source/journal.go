@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/journal/store"
 )
 
-// location is that of the manager's journal: beside its lease, which the same flags of "run" name.
+// location is the location of the manager's journal: next to its lease, which the same flags of "run" name.
 type location struct{ lease, namespace string }
 
 func (l *location) flags(fs *pflag.FlagSet) {
@@ -66,8 +66,7 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 // inEveryNamespace is the ConfigMap that kube-controller-manager keeps in every namespace.
 const inEveryNamespace = "kube-root-ca.crt"
 
-// addPage adds a ConfigMap of a dump, if it belongs to the journal. Of a page that is there twice, the newer state
-// counts.
+// addPage adds a ConfigMap of a dump, if it belongs to the journal. If a page occurs twice, the newer state counts.
 func (c *collected) addPage(m *v1.ConfigMap) {
 	if m.Namespace != c.location.namespace {
 		return
@@ -77,7 +76,7 @@ func (c *collected) addPage(m *v1.ConfigMap) {
 	if number < 0 {
 		return
 	}
-	// Each page begins as the state does. Add finds what can't be read.
+	// Each page begins like the state. Add finds what can't be read.
 	head, _ := journal.DecodeState(map[string]string{journal.Head: m.Data[journal.Head]})
 	if c.to.IsNew("ConfigMap", m, head.Written) {
 		c.pages.Add(number, journal.StoredPartition{

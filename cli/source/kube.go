@@ -113,7 +113,7 @@ func (f *Flags) ContextNamespace() (string, error) {
 	return namespace, nil
 }
 
-// Live opens the cluster, and returns the namespace in question, as Open does. It sends no request.
+// Live opens the cluster, and returns the namespace, as Open does. It sends no request.
 func (f *Flags) Live(everywhere bool) (c Cluster, namespace string, err error) {
 	if f.kubeconfig != "" {
 		if err := transport.Readable(f.kubeconfig); err != nil {

@@ -43,8 +43,8 @@ func (c Cluster) String() string { return "the cluster" }
 // Hint suggests the kubectl command.
 func (c Cluster) Hint(kubectl string) string { return "Check with 'kubectl " + kubectl + "'." }
 
-// read reads by which rules the manager evicts, then the objects of the scope, and then the journal, so that its
-// records are not older than the objects.
+// read reads the rules of the manager, then the objects of the scope, and then the journal, so that its records are not
+// older than the objects.
 func (c Cluster) read(ctx context.Context, s *Scope, to *foresight.Builder) (r foresight.Reading, err error) {
 	if r.AsRunning = s.Running != nil; r.AsRunning {
 		if err := s.judge(c.journal(ctx, journal.StateObject), to); err != nil {
@@ -98,7 +98,7 @@ func (c Cluster) readPods(ctx context.Context, s *Scope, to *foresight.Builder, 
 			return err
 		}
 	}
-	if s.Scheduled && len(to.Tainted(s.Nodes)) > 0 { // without events, no loop is known
+	if s.Scheduled && len(to.Tainted(s.Nodes)) > 0 { // events show whether pods come back again and again
 		evictions := metav1.ListOptions{FieldSelector: "involvedObject.kind=Pod,reason=" + foresight.EvictionReason}
 		_ = c.each(ctx, "events", s.Focus.Namespace, evictions, to.Add)
 	}
@@ -133,17 +133,17 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 		return err
 	}
 	if s.Rules.Limited() && len(to.Tainted([]string{node})) > 0 {
-		c.readBeside(ctx, to)
+		c.readWholeCluster(ctx, to)
 	}
 	return nil
 }
 
-// readBeside reads on what the pace of evictions depends, if this user may list that: all nodes and pods.
-func (c Cluster) readBeside(ctx context.Context, to *foresight.Builder) {
-	all := to.Beside()
+// readWholeCluster reads what the pace of evictions depends on, if this user may list it: all nodes and pods.
+func (c Cluster) readWholeCluster(ctx context.Context, to *foresight.Builder) {
+	all := to.WholeCluster()
 	bound := metav1.ListOptions{FieldSelector: "spec.nodeName!=" + unfinished}
 	if c.each(ctx, "nodes", "", metav1.ListOptions{}, all.Add) == nil && c.each(ctx, "pods", "", bound, all.Add) == nil {
-		to.SetBeside(all)
+		to.SetWholeCluster(all)
 	}
 }
 
@@ -163,8 +163,8 @@ func byName(name string) (o metav1.ListOptions) {
 	return o
 }
 
-// podOptions makes the API server return only the pods that may be evicted, or all that are bound, those of a single
-// node by its index.
+// podOptions makes the API server return only pods that may be evicted, or all bound pods. For a single node the API
+// server uses its index.
 func (s *Scope) podOptions() (o metav1.ListOptions) {
 	if !s.Scheduled {
 		return o
@@ -182,8 +182,8 @@ func (s *Scope) podOptions() (o metav1.ListOptions) {
 	return o
 }
 
-// check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It notes a
-// namespace without pods if all pods were listed.
+// check returns an error if a node or the namespace does not exist, unless namespaces can't be read. It adds a note
+// about a namespace without pods if all pods were listed.
 func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *foresight.Reading) error {
 	namespace := s.Focus.Namespace
 	if of.HasNodes() {
@@ -279,7 +279,7 @@ func (c Cluster) each(ctx context.Context, resource, namespace string, o metav1.
 	return nil
 }
 
-// eachAllowed lists as each does. refused is set if this user may not.
+// eachAllowed lists like each. refused is set if this user may not list.
 func (c Cluster) eachAllowed(
 	ctx context.Context, resource, namespace string, o metav1.ListOptions, to *foresight.Builder,
 ) (refused string, err error) {

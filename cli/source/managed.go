@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
-// Pending asks the manager which evictions it has of the pods in the namespace on these nodes; empty stands for all.
+// Pending asks the manager for its evictions of the pods in the namespace on these nodes; empty stands for all.
 func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string) (*foresight.Pending, error) {
 	var s status.Snapshot
 	if _, err := m.get(ctx, "", &s); err != nil {
@@ -25,7 +25,7 @@ func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string)
 	return pendingOf(&s, namespace, nodes), nil
 }
 
-// pendingOf returns what a manager has shown of the pods in the namespace on these nodes.
+// pendingOf returns the evictions in a snapshot of the pods in the namespace on these nodes.
 func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.Pending {
 	selected := func(node string) bool { return len(nodes) == 0 || slices.Contains(nodes, node) }
 	var list []foresight.PendingPod

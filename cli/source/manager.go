@@ -22,7 +22,7 @@ import (
 // answerPatience is how long the client waits for the manager.
 const answerPatience = 10 * time.Second
 
-// newsPatience is how long it waits for a manager to begin its answer to what has changed: a screen waits with it.
+// newsPatience is how long the client waits for a manager to begin its answer about changes: a screen waits with it.
 const newsPatience = 2 * time.Second
 
 // Manager is a running manager, asked at its status address.
@@ -44,7 +44,7 @@ func NewManager(server string) (*Manager, error) {
 	return &Manager{base, base.Redacted(), &http.Client{Transport: transport}}, nil
 }
 
-// nameOf returns an address for messages, without what may be a password.
+// nameOf returns an address for messages, without parts that may be a password.
 func nameOf(given string, parsed *url.URL) string {
 	if parsed != nil && parsed.User != nil {
 		return parsed.Redacted()
@@ -55,11 +55,11 @@ func nameOf(given string, parsed *url.URL) string {
 	return given
 }
 
-// largestAnswer is the maximal size in bytes of an answer.
+// largestAnswer is the maximum size of an answer in bytes.
 const largestAnswer = 512 << 20
 
-// get requests the snapshot, or what has changed since the snapshot with the tag, and reports whether anything has. An
-// answer other than these becomes an error.
+// get requests the snapshot, or the changes since the snapshot with the tag, and reports whether anything has changed.
+// Any other answer becomes an error.
 func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*answerPatience)
 	defer cancel()
@@ -125,11 +125,11 @@ func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
 	return nil
 }
 
-// askAgainAfter is the shortest time between two requests for what has changed. It is below the second after which the
-// state is shown again, so that none of these is missed.
+// askAgainAfter is the minimum time between two requests for changes. It is less than the second after which the state
+// is shown again, so that each time has a request.
 const askAgainAfter = 900 * time.Millisecond
 
-// Followed is the state of a manager, which is asked for what has changed when it is shown.
+// Followed is the state of a manager. It asks the manager for changes whenever the state is shown.
 type Followed struct {
 	from      *Manager
 	namespace string   // in question; empty for all
@@ -150,7 +150,7 @@ func (m *Manager) Follow(ctx context.Context, namespace string, nodes []string) 
 	return f, cmp.Or(f.trouble, ctx.Err())
 }
 
-// ask requests what has changed since the last answer, or everything, and applies it.
+// ask requests the changes since the last answer, or the whole state, and applies the answer.
 func (f *Followed) ask(ctx context.Context) {
 	var c status.Changes
 	f.asked = time.Now()
@@ -191,7 +191,7 @@ func (f *Followed) apply(c *status.Changes) {
 // News returns nil: a manager does not tell when something has changed.
 func (f *Followed) News() <-chan struct{} { return nil }
 
-// Pending returns the evictions that the manager has of the pods in question. A note says why it does not answer.
+// Pending returns the manager's evictions of the selected pods. If the manager does not answer, a note says why.
 func (f *Followed) Pending(ctx context.Context) *foresight.Pending {
 	if time.Since(f.asked) >= askAgainAfter {
 		f.ask(ctx)

@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// judge makes the rules those of the configuration that the manager has published, if it has.
+// judge sets the rules to those of the configuration that the manager has published, if it has published one.
 func (s *Scope) judge(j *foresight.Journal, to *foresight.Builder) error {
 	published := j.Config()
 	if s.Running == nil || published == nil {
@@ -46,8 +46,8 @@ func (c Cluster) readLease(ctx context.Context) foresight.Lease {
 	return foresight.Lease{Unknown: fmt.Sprintf("Lease %s/%s can't be read (%v)", l.namespace, l.lease, err)}
 }
 
-// addLease adds a Lease of a dump, if it is the manager's. Of one that is there twice, the newer state counts. Another
-// Lease of that namespace shows that the dump lists them.
+// addLease adds a Lease of a dump, if it is the manager's. If it occurs twice, the newer state counts. Another Lease of
+// its namespace shows that the dump lists Leases.
 func (c *collected) addLease(l *coordinationv1.Lease) {
 	switch {
 	case l.Namespace != c.location.namespace:
@@ -58,8 +58,8 @@ func (c *collected) addLease(l *coordinationv1.Lease) {
 	}
 }
 
-// serverTime returns a clock that shows the time of the API server, as far as its responses show that this machine's
-// clock differs.
+// serverTime returns a clock that shows the API server's time, as far as responses show that this machine's clock
+// differs.
 func serverTime(ahead func(time.Time) (least, most time.Duration)) func() time.Time {
 	return func() time.Time {
 		now := time.Now()

@@ -1,4 +1,4 @@
-// Package source reads what plan, explain and pending answer from: a live cluster, a dump, the manager's journal, or a
+// Package source reads the input of plan, explain and pending: a live cluster, a dump, the manager's journal, or a
 // running manager. It also has the flags for them, and loads the rules by which a command computes verdicts.
 package source
 
@@ -24,8 +24,8 @@ type Source interface {
 	// String is how messages name the source.
 	String() string
 
-	// Hint returns the next step when the requested object does not exist: with a live cluster, to look with that command
-	// of kubectl.
+	// Hint suggests what to do when the requested object does not exist: for a live cluster, to run that kubectl
+	// command.
 	Hint(kubectl string) string
 
 	// read adds the objects of the scope, and reads the manager's journal. It returns an error if what was read can't
@@ -39,8 +39,8 @@ type Scope struct {
 	Rules    foresight.Ruleset
 	Compared *foresight.Ruleset
 
-	// Running returns the rules of a manager that runs by this configuration. Nil means that Rules are not those of the
-	// running manager.
+	// Running returns the rules of a manager that runs with this configuration. Nil means that Rules are not those of
+	// the running manager.
 	Running func(journal.Config) (foresight.Ruleset, error)
 
 	// Focus selects the pods that are kept.
@@ -49,7 +49,7 @@ type Scope struct {
 	// Pod is the only pod, by its name; empty for all.
 	Pod string
 
-	// Nodes are the only ones whose pods are selected; nil for all.
+	// Nodes are the nodes whose pods are selected; nil for all.
 	Nodes []string
 
 	// At is the time of the question.
@@ -165,8 +165,8 @@ func (f *Flags) BindNoBudgets(fs *pflag.FlagSet) {
 // Dumped reports whether a dump is given.
 func (f *Flags) Dumped() bool { return len(f.files) > 0 }
 
-// Open opens the cluster or the dump, and returns the namespace in question: that of the flag or, if there is none,
-// that of a cluster's context, unless everywhere is set. Empty stands for all.
+// Open opens the cluster or the dump, and returns the namespace to use: that of the flag or, if there is none, that of
+// a cluster's context, unless everywhere is set. Empty stands for all.
 func (f *Flags) Open(cmd *cobra.Command, everywhere bool) (from Source, namespace string, err error) {
 	if f.Dumped() {
 		d := &dumped{files: f.files, in: cmd.InOrStdin(), location: f.location}

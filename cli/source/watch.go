@@ -27,7 +27,7 @@ type Watched struct {
 
 	mu      sync.Mutex // guards all below
 	model   *foresight.Model
-	trouble map[string]error // errors of the watches, by what they watch
+	trouble map[string]error // errors of the watches, by watched resource
 }
 
 // Follow reads the scope once, so that a refusal is reported at once; then it watches until the context ends. The
@@ -57,12 +57,12 @@ func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), 
 	return stop, nil
 }
 
-// journalInterval is the time between two readings of the journal.
+// journalInterval is the time between two reads of the journal.
 const journalInterval = 3 * time.Second
 
 // followJournal reads the journal periodically: it can't be watched without the permission to watch all ConfigMaps
-// of its namespace. When the manager has published another configuration, it starts over, as other rules may need other
-// objects.
+// of its namespace. When the manager has published another configuration, it reads and watches the scope again, because
+// other rules may need other objects. stop ends the present watches.
 func (w *Watched) followJournal(ctx context.Context, c Cluster, s *Scope, stop func()) {
 	from, ticks := c.store(), time.NewTicker(journalInterval)
 	defer ticks.Stop()
@@ -92,7 +92,7 @@ func (w *Watched) followJournal(ctx context.Context, c Cluster, s *Scope, stop f
 	}
 }
 
-// change changes the model, and signals that.
+// change changes the model, and signals the change.
 func (w *Watched) change(do func(at time.Time)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +106,7 @@ func (w *Watched) change(do func(at time.Time)) {
 // News receives a value when something has changed.
 func (w *Watched) News() <-chan struct{} { return w.changed }
 
-// Pending returns what is scheduled now on the nodes in question.
+// Pending returns the evictions that are scheduled now on the selected nodes.
 func (w *Watched) Pending(context.Context) *foresight.Pending {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // Escape returns a text as one line without characters that a terminal interprets or that change how the surrounding
 // text is displayed: control characters (including line breaks), Unicode's characters for the direction of text, line
-// separators, and bytes that are not UTF-8. They are written as Go escapes.
+// separators, and bytes that are not UTF-8. It writes such characters as Go escapes.
 func Escape(s string) string {
 	if !strings.ContainsFunc(s, unsafe) {
 		return s
@@ -36,7 +36,7 @@ func unsafe(r rune) bool {
 		r == '\ufeff' || r == utf8.RuneError
 }
 
-// EscapeJSON returns a JSON text in which strings have all such characters escaped. JSON itself escapes only some.
+// EscapeJSON returns a JSON text with all such characters in its strings escaped. JSON itself escapes only some.
 func EscapeJSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, unsafeInJSON) {
 		return text

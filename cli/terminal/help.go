@@ -8,11 +8,11 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
-// pageWidth is the width of a help that is not printed on a terminal.
+// pageWidth is the width of help text that is not printed on a terminal.
 const pageWidth = 100
 
-// AddFlags adds flags to a command, and a help with this text and the flags in their sections, in the width of the
-// terminal.
+// AddFlags adds flags to a command, and a help function that prints this text and the flags by section, in the width of
+// the terminal.
 func AddFlags(cmd *cobra.Command, text string, sections cliflag.NamedFlagSets) {
 	sections.FlagSet("other").BoolP("help", "h", false, "print this help")
 	for _, section := range sections.FlagSets {

@@ -6,8 +6,8 @@ import (
 	"k8s.io/component-base/term"
 )
 
-// Output is a writer that remembers its first failure, so that a command whose result could not be written fails,
-// whichever part of it has ignored the failure.
+// Output is a writer that remembers its first failure, so that a command fails if its result could not be written, even
+// if a part of it has ignored the failure.
 type Output struct {
 	io.Writer
 	Err error // of the first write that failed
@@ -30,5 +30,5 @@ func unwrapped(w io.Writer) io.Writer {
 	return w
 }
 
-// Size returns the size of the terminal that the writer is. It returns an error if the writer is not a terminal.
+// Size returns the size of the terminal that w writes to. It returns an error if w is not a terminal.
 func Size(w io.Writer) (columns, rows int, err error) { return term.TerminalSize(unwrapped(w)) }

@@ -10,8 +10,8 @@ import (
 type Column[T any] struct {
 	Heading string
 
-	// Said is what the text around the table says of all rows. A column whose cells all have this value is left out;
-	// so is a column without any value.
+	// Said is the value that the text around the table states for all rows. A column whose cells all have this value is
+	// left out; so is a column without any value.
 	Said string
 
 	// Text is the text of a cell. Colour is its colour; without Colour it has none.
@@ -27,7 +27,7 @@ type Table[T any] struct {
 	Bare    bool // without the headings
 }
 
-// Print writes the table with two spaces between columns. Lines are cut after that many characters; 0 means no limit.
+// Print writes the table with two spaces between columns. Lines are cut after columns characters; 0 means no limit.
 func (t *Table[T]) Print(w *Builder, p Painter, columns int) {
 	if columns == 0 {
 		columns = math.MaxInt
@@ -76,7 +76,7 @@ func (t *Table[T]) shown() (list []sized[T]) {
 	return list
 }
 
-// writeLine writes a line of cells, at most as long as there is room. Its end shows that something is cut off.
+// writeLine writes a line of cells of at most room characters. If it cuts the line, the end of the line shows that.
 func writeLine[T any](w *Builder, p Painter, room int, columns []sized[T], cell func(*Column[T]) (string, Colour)) {
 	gap := 0 // before the next cell
 	for i, c := range columns {

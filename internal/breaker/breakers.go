@@ -31,8 +31,8 @@ type Event struct {
 	Tripped bool // false: it was reset
 	At      time.Time
 
-	// Affected is the number of affected nodes of the group, and Nodes the number of all. Both include deleted nodes
-	// that still count.
+	// Affected is the number of affected nodes of the group, and Nodes the number of all its nodes. Both include
+	// deleted nodes that still count.
 	Affected, Nodes int
 
 	// Names are the names of at most ten of the affected nodes that exist.
@@ -70,7 +70,7 @@ func (b *Breakers) Replace(list []policy.Breaker) {
 	}
 }
 
-// Step applies the changes of nodes at that time as one change: their order does not matter. Changes that are seen
+// Step applies the changes of nodes as one change at the time now: their order does not matter. Changes that are seen
 // together, such as a list after a watch has broken off, belong in one step; otherwise removals would count before
 // additions.
 func (b *Breakers) Step(now time.Time, changes ...NodeChange) {
@@ -133,15 +133,15 @@ func (b *Breakers) Idle() (all []string) {
 	return all
 }
 
-// Events returns the resets and the trips that have changed the trips before into the present ones, each in the order
-// of the breakers, sorted by group.
+// Events returns the resets and the trips that lead from the trips before to the present ones: the resets first, each
+// in the order of the breakers, sorted by group.
 func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	after := b.Trips()
 	for _, t := range inForceOnlyIn(before, after) {
 		events = append(events, b.event(t, false, now))
 	}
 	for _, t := range after {
-		if t.Ended && !slices.ContainsFunc(before, t.is) { // it ended as it began
+		if t.Ended && !slices.ContainsFunc(before, t.is) { // it was reset when it began
 			events = append(events, b.event(t, true, t.Began), b.event(t, false, now))
 		}
 	}
@@ -151,7 +151,7 @@ func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	return events
 }
 
-// event returns the event that a breaker tripped or was reset at this time.
+// event returns the event that a breaker has tripped or was reset at this time.
 func (b *Breakers) event(t TripRecord, tripped bool, at time.Time) Event {
 	e := Event{Trip: policy.Trip{Breaker: t.Breaker, Group: t.Group}, Tripped: tripped, At: at}
 	br := b.list[slices.IndexFunc(b.list, func(br *breaker) bool { return br.Name == t.Breaker })]

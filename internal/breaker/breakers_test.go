@@ -188,7 +188,7 @@ func TestNodesThatAreDeletedWhileAffectedStillCount(t *testing.T) {
 		b.Step(at(4), renewed(fmt.Sprintf("n%d", i), "a", well))
 	}
 	b.Step(at(61.9))
-	wantTripped(t, b, "three that were deleted beside four new ones: few enough since second 4", "a")
+	wantTripped(t, b, "three that were deleted, and four new ones: few enough since second 4", "a")
 	b.Step(at(64))
 	wantTripped(t, b, "for a minute")
 }
@@ -394,7 +394,7 @@ func TestATripOutlivesARestart(t *testing.T) {
 		t.Errorf("the trip is another one (-want +got):\n%s", diff)
 	}
 	next.Step(at(89))
-	wantTripped(t, next, "a new process counts anew", "a")
+	wantTripped(t, next, "a new process counts from the start", "a")
 	next.Step(at(90))
 	wantTripped(t, next, "for a minute")
 
@@ -445,7 +445,7 @@ func TestAReloadOfTheTaintsOrTheNodeSelectorCountsNodesAnew(t *testing.T) {
 		b.Step(at(2), gone("n0"))
 		b.Reload(at(3), []policy.Breaker{c.after})
 		b.Step(at(4), is("n1", "a", lost))
-		wantTripped(t, b, name+": one of two, beside one that was deleted", c.want...)
+		wantTripped(t, b, name+": one of two, and one that was deleted", c.want...)
 	}
 }
 
@@ -459,7 +459,7 @@ func TestAReloadCountsNoNodeTwice(t *testing.T) {
 }
 
 // TestBreakersAgreeWithTheirTwin plays random changes, second by second. The twin keeps the log of all changes, and
-// computes each share from it anew.
+// computes each share from it again.
 func TestBreakersAgreeWithTheirTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		z := zones()

@@ -24,7 +24,7 @@ type Core struct {
 	// begins is when this process saw policies begin; zero for those with which it started.
 	begins []policy.Begin
 
-	trips   []TripRecord // those that were reported, or need no report
+	trips   []TripRecord // the trips that were reported or need no report
 	changed bool         // the judge may have changed although the trips have not
 	holds   bool         // a policy has started or stopped holding pods
 }
@@ -58,7 +58,7 @@ func (c *Core) Judge() policy.Judge {
 	return policy.Judge{Set: c.config.Set, Facts: f}
 }
 
-// Next returns when [TimePassed] is due if nothing else happens. It returns false if [TimePassed] is not due.
+// Next returns when [TimePassed] is due if nothing else happens; false if it is never due.
 func (c *Core) Next() (time.Time, bool) {
 	next := c.breakers.Next()
 	return next, !c.breakers.synced.IsZero() && !next.IsZero()
@@ -127,7 +127,7 @@ func (c *Core) conclude(now time.Time, reconfigured bool) (effects Effects) {
 	trips := c.breakers.Trips()
 	changed := c.changed || !slices.Equal(trips, c.trips)
 	if c.leads() && (changed || c.holds) {
-		effects.Events = c.breakers.Events(now, c.trips) // any other process holds nothing
+		effects.Events = c.breakers.Events(now, c.trips) // only a leader holds evictions
 		effects.Record = c.renew(now, trips)
 	}
 	c.trips, c.changed, c.holds = trips, false, false

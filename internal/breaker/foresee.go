@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Foresee begins a term that continues the term of the leader that made the record, for a process that only foresees:
-// what holds by the record still holds.
+// Foresee continues the term of the leader that made the record, for a process that only predicts: recorded holds that
+// were in force are still in force.
 func (c *Core) Foresee(now time.Time, j Journaled) {
 	for _, h := range j.Record.Holds {
 		if name, ok := strings.CutPrefix(h.By, "policy "); ok && h.Holds {
@@ -19,8 +19,8 @@ func (c *Core) Foresee(now time.Time, j Journaled) {
 	c.Step(now, Ready{j})
 }
 
-// Foreseen returns the present judge for a process that sees no pod released: the ends of all holds of the record count
-// for all pods of their groups.
+// Foreseen returns the present judge for a process that does not see which pods are released: the recorded end of a
+// hold counts for all pods of its group.
 func (c *Core) Foreseen() policy.Judge {
 	j := c.Judge()
 	j.Facts.Holds = c.record.Holds

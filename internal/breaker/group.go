@@ -15,7 +15,7 @@ import (
 type group struct {
 	nodes, affected int
 	trip            *TripRecord // nil: not tripped
-	below           time.Time   // when few enough nodes became affected, if that leads to a reset; otherwise zero
+	below           time.Time   // since when few enough nodes are affected, if that leads to a reset; otherwise zero
 }
 
 // departure is an affected node that was deleted.
@@ -78,7 +78,7 @@ func (b *breaker) apply(now time.Time, before, after *Node) {
 	}
 }
 
-// exceeded reports whether the nodes of the group show a trip.
+// exceeded reports whether the affected nodes of the group trip the breaker.
 func (b *breaker) exceeded(g *group) bool { return b.above(g) && g.affected >= b.LeastNodes() }
 
 // idle returns why the breaker cannot trip as intended, whatever taints the present nodes get: "breaker zone-outage has
@@ -114,7 +114,7 @@ func (b *breaker) above(g *group) bool {
 	return g.affected > limit
 }
 
-// next returns when time alone next changes the state; zero means never.
+// next returns when time alone changes the state next; zero means never.
 func (b *breaker) next() (next time.Time) {
 	if len(b.departed) > 0 {
 		next = b.departed[0].at.Add(b.ResetTime())
@@ -127,7 +127,7 @@ func (b *breaker) next() (next time.Time) {
 	return next
 }
 
-// advance applies the changes by time alone until now, in their order.
+// advance applies, in order, the changes that time alone has caused until now.
 func (b *breaker) advance(now time.Time, synced bool) {
 	for at := b.next(); !at.IsZero() && !at.After(now); at = b.next() {
 		for len(b.departed) > 0 && !b.departed[0].at.Add(b.ResetTime()).After(at) {
@@ -179,8 +179,8 @@ func (b *breaker) endedByHand(began time.Time) bool {
 	return b.ResetBefore != nil && began.Before(b.ResetBefore.Time)
 }
 
-// inherit adopts the departed nodes and the trips of the breaker before a reload. If other nodes are affected now, it
-// is unknown when few enough of them became so.
+// inherit adopts the departed nodes and the trips of the breaker before a reload. If the taints or the selector have
+// changed, it is unknown since when few enough nodes are affected.
 func (b *breaker) inherit(old *breaker) {
 	same := slices.Equal(b.Taints, old.Taints) && reflect.DeepEqual(b.NodeSelector, old.NodeSelector)
 	for _, d := range old.departed {

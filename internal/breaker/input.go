@@ -20,8 +20,8 @@ type Config struct {
 	Paused bool
 }
 
-// loaded returns the configuration as it counts if it is loaded now: a resetBefore in the future ends the trips until
-// now, and no later trip.
+// loaded returns the configuration as loaded now: a resetBefore in the future ends the trips up to now, but no later
+// trip.
 func (c Config) loaded(now time.Time) Config {
 	c.Guards.Breakers = slices.Clone(c.Guards.Breakers)
 	for i := range c.Guards.Breakers {
@@ -36,7 +36,7 @@ func (c Config) loaded(now time.Time) Config {
 // LeadershipBegan, LeadershipEnded, Reconfigured or TimePassed.
 type Input interface{ input() }
 
-// NodesChanged reports nodes that were observed together. They may not have changed.
+// NodesChanged reports nodes that were observed together. Some of them may not have changed.
 type NodesChanged struct {
 	Changes []NodeChange
 	All     bool // there are no other nodes
@@ -51,7 +51,7 @@ type PodsHeld struct {
 	Pods   int // the difference
 }
 
-// Ready reports that all nodes are known. It comes once. The record counts if this process leads already.
+// Ready reports that all nodes are known. It comes once. Its record counts if this process already leads.
 type Ready struct{ Journaled }
 
 // RecordRead reports the record of the journal that was unread when the term began, or that another process has stored

@@ -17,19 +17,19 @@ type Record struct {
 	// Holds has one entry for each policy that holds, each breaker and group, and the pause.
 	Holds []policy.HoldRecord `json:"holds,omitempty"`
 
-	// HoldsEnded is the end of all holds without an entry; zero if there was none.
+	// HoldsEnded is the latest end of the holds without an entry; zero if there are none.
 	HoldsEnded time.Time `json:"holdsEnded,omitzero"`
 
 	// Policies is when each policy with NoSchedule triggers began.
 	Policies []policy.Begin `json:"policies,omitempty"`
 }
 
-// maxHolds is the maximum number of holds in a record that are over.
+// maxHolds is the maximum number of ended holds in a record.
 const maxHolds = 256
 
 // withHolds returns the record with these holds in force. A recorded hold that is no longer in force has ended now. If
-// more holds than maxHolds are over, they become HoldsEnded: deletions are later, never earlier. The record does not
-// change.
+// there are more than maxHolds ended holds, HoldsEnded replaces them: deletions come later, never earlier. r itself
+// does not change.
 func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
 	was, ended := r.Holds, 0
 	r.Holds = slices.Clone(present)
@@ -51,7 +51,7 @@ func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
 	return r
 }
 
-// endedAt returns the hold, which ends now if it is in force.
+// endedAt returns the hold, ended now if it was in force.
 func endedAt(h policy.HoldRecord, now time.Time) policy.HoldRecord {
 	if h.Holds {
 		h.Holds, h.Ended = false, later(h.Ended, now)
@@ -80,7 +80,7 @@ func (r Record) Converted(convert func(time.Time) time.Time) Record {
 	return r
 }
 
-// Decode parses a record as it is stored.
+// Decode parses a stored record.
 func Decode(text []byte) (r Record, err error) {
 	if err = json.Unmarshal(text, &r); err == nil {
 		err = r.Validate()

@@ -8,9 +8,9 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// adopt begins a term by the record of the journal, once all nodes are known. A hold of the record that is in force has
-// ended when the term began, for pods that are not held. Holds before the term of which nothing is known, because the
-// journal has no record or was not read, have ended when the term began.
+// adopt begins a term with the record of the journal, once all nodes are known. For pods that are not held, a recorded
+// hold that is in force counts as ended when the term began. If the journal has no record, or was not read, unknown
+// holds of earlier terms count as ended then, too.
 func (c *Core) adopt(now time.Time, j Journaled) {
 	if c.breakers.synced.IsZero() || !c.leads() {
 		return
@@ -27,7 +27,7 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 		}
 	}
 	c.breakers.Adopt(c.record.Trips)
-	// The leader before has reported the trips that it recorded.
+	// The previous leader has reported the trips that it recorded.
 	c.trips = slices.DeleteFunc(c.breakers.Trips(), func(t TripRecord) bool {
 		same := func(r TripRecord) bool { return r.sameGroup(t) && r.Ended == t.Ended }
 		return !slices.ContainsFunc(c.record.Trips, same)
@@ -37,8 +37,8 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 }
 
 // readLate adopts a record that was read during the term. If it could not be read when the term began, its holds count
-// as ended then. Otherwise another process has stored it since, and only its trips count that began during the term: if
-// this process lacks an earlier one, that was reset.
+// as ended then. Otherwise another process has stored it since, and only trips that began during the term count: an
+// earlier trip that this process lacks was reset.
 func (c *Core) readLate(now time.Time, r Record) {
 	if !c.leads() {
 		return
@@ -54,8 +54,8 @@ func (c *Core) readLate(now time.Time, r Record) {
 	c.trips = c.breakers.Trips() // this process has reported its own
 }
 
-// begun returns when the policies in force began: by the record, or later if this process has seen so. A policy of
-// which neither knows began with the term.
+// begun returns when the policies in force began: at the recorded time, or later if this process saw them begin later.
+// A policy without either time began with the term.
 func (c *Core) begun(recorded []policy.Begin) []policy.Begin {
 	all := inherited(c.config.Begins(time.Time{}), recorded)
 	for i := range all {
@@ -67,7 +67,7 @@ func (c *Core) begun(recorded []policy.Begin) []policy.Begin {
 	return all
 }
 
-// inherited returns the begins, with the times of those that the old ones have with the same rules.
+// inherited returns the begins. A policy that the old begins have with the same rules keeps its old time.
 func inherited(begins, old []policy.Begin) []policy.Begin {
 	for i := range begins {
 		b := &begins[i]

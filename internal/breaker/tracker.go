@@ -30,8 +30,8 @@ type Options struct {
 	// Namespaces returns the labels of namespaces that the cache has now; nil if it does not have them.
 	Namespaces func() policy.Namespaces
 
-	// Keep makes the cache keep these data. It returns a channel that is closed once the cache has them, or that
-	// receives the reason why the cache cannot get them.
+	// Keep makes the cache keep this data. It returns a channel that is closed once the cache has the data, or that
+	// receives the reason why the cache cannot get it.
 	Keep func(policy.Needs) <-chan error
 
 	// SetPaused pauses all calls, or ends the pause.
@@ -44,12 +44,12 @@ type Tracker struct {
 	options Options
 	ended   chan struct{}
 
-	replaceToken chan struct{} // holds a token after Prepare, unless a Replace is under way
+	replaceToken chan struct{} // holds a token after Prepare, unless a Replace is running
 
 	mu    sync.Mutex
 	core  *Core
 	timer *time.Timer  // of the core's next step; nil if there is none
-	extra policy.Needs // of a configuration that is to replace the present one
+	extra policy.Needs // of a configuration that will replace the present one
 }
 
 // NewTracker returns a tracker.
@@ -127,7 +127,7 @@ func (t *Tracker) Idle() []string {
 	return t.core.Idle()
 }
 
-// Run blocks until the context ends. Then nothing changes any more. It may be called only once.
+// Run blocks until the context ends. After that, nothing changes. It may be called only once.
 func (t *Tracker) Run(ctx context.Context) {
 	<-ctx.Done()
 	t.mu.Lock()
@@ -136,8 +136,8 @@ func (t *Tracker) Run(ctx context.Context) {
 	t.schedule()
 }
 
-// Prepare reports that all nodes are known, and blocks until the cache has the data that the judge needs.
-// Replace waits for Prepare: the cache may never get the data that a replacement needs, and no eviction waits for them.
+// Prepare reports that all nodes are known, and blocks until the cache has the data that the judge needs. Replace waits
+// for Prepare: the cache may never get the data that a replacement needs, and no eviction must wait for that data.
 func (t *Tracker) Prepare(ctx context.Context) error {
 	t.Put(Ready{})
 	if err := t.await(ctx, policy.Needs{}); err != nil {
@@ -149,8 +149,8 @@ func (t *Tracker) Prepare(ctx context.Context) error {
 
 // Replace replaces the configuration, or changes nothing if it returns an error. It first waits for Prepare, and until
 // the cache has the data that both configurations need. Then a new pause begins; apply applies the new rates; the new
-// judge decides; and an old pause ends. So the new rates count all pods that the new configuration releases. Then the
-// cache drops the data that are no longer needed.
+// judge decides; and an old pause ends. So the new rates count all pods that the new configuration releases. Finally
+// the cache drops the data that is no longer needed.
 func (t *Tracker) Replace(ctx context.Context, c Config, apply func()) error {
 	select {
 	case <-t.replaceToken:
@@ -175,7 +175,7 @@ func (t *Tracker) Replace(ctx context.Context, c Config, apply func()) error {
 	return nil
 }
 
-// await makes the cache get the extra data, and blocks until the cache has them.
+// await makes the cache get the extra data, and blocks until the cache has it.
 func (t *Tracker) await(ctx context.Context, extra policy.Needs) error {
 	select {
 	case err := <-t.setExtra(extra):

@@ -51,7 +51,7 @@ func GroupWords(group string) string {
 	return group
 }
 
-// inForceOnlyIn returns the trips in force that are not in force among the others.
+// inForceOnlyIn returns the trips that are in force, but not among the others.
 func inForceOnlyIn(trips, others []TripRecord) (only []TripRecord) {
 	for _, t := range trips {
 		same := func(other TripRecord) bool { return !other.Ended && other.is(t) }
@@ -76,15 +76,15 @@ func (b *Breakers) Trips() (all []TripRecord) {
 	return all
 }
 
-// Adopt adopts the trips of a record. If the nodes of a trip have recovered, only the record knows whether it lasts:
+// Adopt adopts the trips of a record. If the nodes of a trip have recovered, only the record tells whether it lasts:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
 //   - A trip that the record lacks is this process's own. It stays: the leader may have ended before recording it.
 //   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
-// Of a trip that both have, the earlier begin counts. If this process found the nodes affected when it started, only
-// the record knows whether the trip was reset by hand. All nodes must be known. The breakers are evaluated at the next
-// step, from which on a share at or below maxNodes counts.
+// If the record and this process have the same trip, the earlier begin counts. If this process found the nodes affected
+// when it started, only the record knows whether the trip was reset by hand. All nodes must be known. The next step
+// evaluates the breakers; the time with few enough affected nodes counts from then on.
 func (b *Breakers) Adopt(recorded []TripRecord) {
 	for _, br := range b.list {
 		for _, t := range recorded {

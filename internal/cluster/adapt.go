@@ -15,14 +15,14 @@ import (
 
 // Adapt returns a watcher of nodes, like [Watch], that takes pods from a caller's informer of *v1.Pod. The informer
 // must have all pods, or at least those that are bound and have not finished. The caller starts the informer, before or
-// after.
+// after this call.
 //
 // A transform of the informer must keep these fields unchanged: metadata.{name, namespace, uid, resourceVersion,
 // creationTimestamp, deletionTimestamp, generation, labels}, the annotation kubernetes.io/config.mirror,
 // spec.{nodeName, tolerations, priority}, status.phase, and the conditions PodScheduled and DisruptionTarget. If
 // policies need them, it must also keep metadata.ownerReferences and spec.terminationGracePeriodSeconds. Without
-// policies the former are used to show the pods' owners on the page. Without metadata.finalizers, and without the pods
-// that have finished, the event Drained does not wait for those that a finalizer keeps.
+// policies, ownerReferences are used only to show the pods' owners on the page. Without metadata.finalizers, or without
+// finished pods, the event Drained does not wait for finished pods that a finalizer keeps.
 //
 // If a transform stripped tolerations, every pod of a tainted node would be evicted. Therefore Run compares a few pods,
 // read with the client, with those in the informer before the watcher is in sync, and returns an error if a field is
@@ -34,7 +34,7 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 	return w
 }
 
-// coversInformer is coversPods for pods of an informer: only the needed fields of an informer are checked.
+// coversInformer is coversPods for pods of an informer. It compares more: only the needed fields are checked.
 func coversInformer(followed, wanted *needs) bool {
 	return coversPods(followed, wanted) && (followed.PodOwners || !wanted.PodOwners) &&
 		(followed.GracePeriods || !wanted.GracePeriods)
@@ -70,8 +70,8 @@ func (a *adapter) run(ctx context.Context, s *store[*v1.Pod, *entry], refuse fun
 	})
 }
 
-// list puts all pods of the informer into the store, after a check. Events that the informer has queued may show an
-// older state of a pod after it, and then the same state again.
+// list puts all pods of the informer into the store, after a check. After that, events that the informer has queued may
+// show an older state of a pod first, and then the same state again.
 func (a *adapter) list(ctx context.Context, s *store[*v1.Pod, *entry], r cache.ResourceEventHandlerRegistration) error {
 	if !cache.WaitFor(ctx, "", r.HasSyncedChecker()) {
 		return ctx.Err()
@@ -85,7 +85,7 @@ func (a *adapter) list(ctx context.Context, s *store[*v1.Pod, *entry], r cache.R
 	return s.Replace(a.informer.GetStore().List(), "")
 }
 
-// end ends the registration, and waits for an event that is being taken in.
+// end ends the registration, and waits for an event that is being stored.
 func (a *adapter) end(r cache.ResourceEventHandlerRegistration) {
 	_ = a.informer.RemoveEventHandler(r) // it fails only for a foreign handle
 	a.mu.Lock()
@@ -96,7 +96,7 @@ func (a *adapter) end(r cache.ResourceEventHandlerRegistration) {
 // OnAdd stores a new pod.
 func (a *adapter) OnAdd(obj any, _ bool) { a.OnUpdate(nil, obj) }
 
-// OnUpdate stores a changed pod, or one that has replaced a pod of its name.
+// OnUpdate stores a changed pod, or a pod that has replaced another one of its name.
 func (a *adapter) OnUpdate(_, obj any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

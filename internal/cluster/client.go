@@ -26,8 +26,8 @@ func newNegotiator() runtime.ClientNegotiator {
 }
 
 // decodingClient returns a client that sends requests as client-go's client does, over the same connections, and
-// decodes only the fields that are used. It asks for protobuf, and takes JSON, too. It returns nil if the client is not
-// client-go's, because another client may do more than requests.
+// decodes only the fields that are used. It asks for protobuf, and also accepts JSON. It returns nil if the client is
+// not client-go's, because another client may do more than send requests.
 func decodingClient(client kubernetes.Interface) rest.Interface {
 	core, ok := client.CoreV1().(*corev1.CoreV1Client)
 	if !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-// responseTimeout is how long a request may be without a response before it counts as trouble. If its packets are lost,
-// a request fails only after many minutes, because dialing is retried.
+// responseTimeout is how long a request may wait for a response before it counts as trouble. If its packets are lost, a
+// request fails only after many minutes, because dialing is retried.
 const responseTimeout = 45 * time.Second
 
 var (
@@ -28,7 +28,7 @@ var (
 // a request fails soon after the API server has become unavailable. Requests are made one at a time.
 type contact struct {
 	resource    string
-	heard       func() // is called for each request that has succeeded
+	heard       func() // called for each request that has succeeded
 	ifForbidden string // says what a missing permission is needed for; "" if the error says enough
 
 	mu      sync.Mutex
@@ -42,9 +42,9 @@ type contact struct {
 // isList reports whether a request is for a list, which may be streamed.
 func isList(o metav1.ListOptions) bool { return !o.Watch || o.SendInitialEvents != nil }
 
-// requested records a request. It returns an error in place of a streamed list after a streamed list that has broken
-// off. A reflector repeats a streamed list without a delay. After an error it requests a plain list, and repeats that
-// with a delay.
+// requested records a request. If the previous streamed list has broken off, it returns an error in place of the next
+// one: a reflector repeats a streamed list without a delay, but after an error it requests a plain list, and repeats
+// that with a delay.
 func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,7 @@ func (c *contact) requested(ctx context.Context, o metav1.ListOptions) error {
 	return nil
 }
 
-// endWaiting ends the waiting for a response. A late response does not end the trouble: a list or a watch does.
+// endWaiting records that a response has arrived. A late response does not end the trouble: a list or a watch does.
 func (c *contact) endWaiting(ctx context.Context) {
 	if c.late() {
 		c.setTrouble(ctx, errNoResponse)
@@ -116,8 +116,8 @@ func (c *contact) setTrouble(ctx context.Context, err error) {
 	c.err = err
 }
 
-// awayUntil returns until when the API server last did not answer: now while it does not; zero if it always has.
-func (c *contact) awayUntil() time.Time {
+// outageUntil returns the end of the last outage: now while the API server does not answer; zero if it always has.
+func (c *contact) outageUntil() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if isAway(c.err) || c.late() {

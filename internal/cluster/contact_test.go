@@ -146,7 +146,7 @@ func TestAServerIsAwayWhileItDoesNotAnswer(t *testing.T) {
 					_ = c.answered(t.Context(), metav1.ListOptions{Watch: true}, err)
 					time.Sleep(time.Minute)
 				}
-				got := c.awayUntil()
+				got := c.outageUntil()
 				if steps.away == 0 && !got.IsZero() || steps.away > 0 && !got.Equal(began.Add(steps.away)) {
 					t.Errorf("it was away until %v, want %v after %v", got, steps.away, began)
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// PodOf returns the small value of a pod that counts as bound from the given moment on. It shares the lists and maps of
+// PodOf returns the pod as a taint.Pod that counts as bound from the given moment on. It shares the lists and maps of
 // p. For a pod read from a dump or from a list, bound is [BoundSince].
 func PodOf(p *v1.Pod, bound time.Time) taint.Pod {
 	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
@@ -57,7 +57,7 @@ func Bound(p *v1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// NotReadySince returns since when the node's condition Ready is not True; zero if it is True, or if that is unknown.
+// NotReadySince returns when the node's condition Ready stopped being True; zero if it is True, or if that is unknown.
 func NotReadySince(n *v1.Node) time.Time {
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == v1.NodeReady && c.Status != v1.ConditionTrue {

@@ -46,7 +46,7 @@ type (
 	node struct{ v1.Node }
 )
 
-// message decodes itself from protobuf, and keeps what it has decoded before, as a message that comes in parts.
+// message decodes itself from protobuf. It keeps the fields that were decoded before, so it can be decoded in parts.
 type message interface {
 	Unmarshal(data []byte) error
 }
@@ -101,7 +101,7 @@ func decodeMetadata(m *metav1.ObjectMeta, data []byte, used numbers) error {
 	})
 }
 
-// isUsedAnnotation reports whether an annotation is that of a mirror pod, or that of the end of a streamed list.
+// isUsedAnnotation reports whether an annotation marks a mirror pod or the end of a streamed list.
 func isUsedAnnotation(entry []byte) (used bool) {
 	_ = eachField(entry, func(number protowire.Number, _, value []byte) error {
 		if number == 1 { // the key
@@ -112,7 +112,7 @@ func isUsedAnnotation(entry []byte) (used bool) {
 	return used
 }
 
-// decode decodes the fields with these numbers of a message. The API's own decoder decodes each of them.
+// decode decodes the fields of a message that have these numbers. The API's own decoder decodes each field.
 func (n numbers) decode(m message, data []byte) error {
 	return eachField(data, func(number protowire.Number, field, _ []byte) error {
 		if slices.Contains(n, number) {
@@ -124,8 +124,8 @@ func (n numbers) decode(m message, data []byte) error {
 
 var errNoMessage = errors.New("a number is in the place of a message")
 
-// eachField calls take with each field of a message: its number, the whole field, and the value if that is a message or
-// a text, otherwise nil. The bytes are those of data.
+// eachField calls take for each field of a message, with its number, the whole field, and its value if that is a
+// message or a text, otherwise nil. The slices share the memory of data.
 func eachField(data []byte, take func(number protowire.Number, field, value []byte) error) error {
 	if data == nil {
 		return errNoMessage

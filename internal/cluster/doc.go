@@ -1,19 +1,18 @@
 // Package cluster is the cache of pods and nodes, as the small values of package taint.
 //
 // A [Watcher] keeps the cache up to date. A watcher from [Watch] lists and watches pods and nodes itself, and trims
-// each object as soon as it comes. A watcher from [Adapt] does so for nodes, and takes pods from a caller's informer
-// into the same cache. Any number of goroutines may read both (Pod, PodsOn), and what they read is immutable. Both call
-// a [Handler] after every change that may change a verdict, and not for heartbeats of nodes and status updates of pods:
-// from the goroutines that watch, without a lock that readers take, so a Handler may read but must not block.
+// each object when it arrives. A watcher from [Adapt] watches only nodes, and takes pods from a caller's informer. Any
+// number of goroutines may read (Pod, PodsOn); what they read is immutable. The watcher calls a [Handler] after every
+// change that may change a verdict, but not for heartbeats of nodes and status updates of pods. The calls hold no lock
+// that readers take, so a Handler may read, but must not block.
 //
-// Memory per pod is bounded, whatever its owner writes into it, except for tolerations that may match an evicting
-// taint; these are stored in full. No lock that readers take is held for a time that grows with a pod.
-//
-// Labels of pods, nodes and namespaces, and triggers are stored only while [Watcher.Need] asks for them.
+// Memory per pod is bounded, whatever its owner writes into it, except that tolerations that may match an evicting
+// taint are stored in full. No lock that readers take is held for a time that grows with the size of a pod. Labels of
+// pods, nodes and namespaces, and triggers are stored only while [Watcher.Need] asks for them.
 //
 // The cache has the pods that are bound to a node and have not finished. A pod is identified by its UID. Its Bound is
 // fixed when the pod is first seen: the moment of its event or, for a pod of the very first list, the result of
-// [BoundSince]. Package journal computes the histories of a node's taints from every event of the node in order. So a
+// [BoundSince]. Package journal computes the histories of a node's taints from all events of the node in order, so a
 // taint that is removed and set again is a new taint.
 //
 // Malformed objects are ignored or stored unchanged, with at most one line in the log a minute for each kind. No object
@@ -35,7 +34,7 @@ type Handler interface {
 	// computed again.
 	NodeChanged(name string)
 
-	// PodChanged is called when the pod has appeared on node or is gone from it, or when something else that its
+	// PodChanged is called when the pod has appeared on the node or has left it, or when something else that its
 	// verdict depends on has changed. For a pod that moves it is called for both nodes.
 	PodChanged(uid types.UID, node string)
 
@@ -49,7 +48,7 @@ type Handler interface {
 	RecordChanged(name string)
 
 	// NamespacesChanged is called when labels of namespaces have changed, and when namespaces have appeared or are
-	// gone. The verdicts of all pods must be computed again, by [Watcher.Namespaces]. Changes within a tenth of a
-	// second lead to one call. A goroutine of its own calls it.
+	// gone. The verdicts of all pods must be computed again, with [Watcher.Namespaces]. Changes within a tenth of a
+	// second lead to one call, from a separate goroutine.
 	NamespacesChanged()
 }

@@ -17,12 +17,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// entry is a pod in the cache. Its size does not grow with what the pod's owner writes into the pod, except
-// with tolerations that may match a taint that evicts. An entry in the cache does not change, because readers keep its
-// Pod.
+// entry is a pod in the cache. Its size does not grow with what the pod's owner writes into the pod, except for
+// tolerations that may match a taint that evicts. An entry in the cache is immutable, because readers keep its Pod.
 type entry struct {
-	// Pod has no tolerations, and of the labels those that are needed. Its strings and maps may be shared. A pod that has
-	// finished, and that a finalizer keeps, is Terminating.
+	// Pod has no tolerations, and only the labels that are needed. Its strings and maps may be shared. A finished pod
+	// that a finalizer keeps is Terminating.
 	taint.Pod
 
 	tolerations tolerations
@@ -68,11 +67,11 @@ type workload struct {
 	controller *taint.Owner
 }
 
-// minWorkloads is the number of workloads that are kept at least. A list is trimmed before the cache has its pods.
+// minWorkloads is the minimum number of workloads to keep, because a list is trimmed before the cache has its pods.
 const minWorkloads = 4096
 
-// share gives a pod the texts and the map of another pod of its workload. The workloads are forgotten before they are
-// more than two for each pod, as those of pods that are gone are among them: later pods share with each other.
+// share lets a pod share the strings and the map of another pod of its workload. All workloads are forgotten before
+// there are more than two for each pod, because those of deleted pods remain; later pods share with each other.
 func (po *pods) share(p *taint.Pod) {
 	hash := hashWorkload(po.seed, p)
 	w := po.workloads[hash]
@@ -115,8 +114,8 @@ func hashWorkload(seed maphash.Seed, p *taint.Pod) uint64 {
 	return sum
 }
 
-// cut returns the first bytes of a text. The API server does not limit the texts of an owner reference, but those of
-// the object to which it refers.
+// cut returns the first bytes of a text. The API server limits the lengths of an object's names, but not in references
+// to the object as an owner.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -124,8 +123,7 @@ func cut(text string, most int) string {
 	return strings.Clone(text[:most])
 }
 
-// same reports whether two entries are of a pod in the same state, as far as readers see it. When the pod counts as
-// bound, and when it was seen, does not count.
+// same reports whether two entries show readers a pod in the same state. It does not compare Bound and Seen.
 func (e *entry) same(o *entry) bool {
 	a, b := &e.Pod, &o.Pod
 	return a.Phase == b.Phase && a.Priority == b.Priority && a.Generation == b.Generation &&

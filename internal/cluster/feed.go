@@ -11,19 +11,19 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Feed is the cache of a [Watcher] without the watching. The caller puts in what lists and watches have shown, and
-// provides the time, so that the cache runs in simulated time. A Feed starts no goroutine. Only one goroutine may put
-// in; any number may read.
+// Feed is the cache of a [Watcher] without the watches. The caller adds the objects that lists and watches would show,
+// and provides the time, so that the cache can run in simulated time. A Feed starts no goroutine. Only one goroutine
+// may add objects; any number may read.
 type Feed struct {
 	reader
 
 	podStore  *store[*v1.Pod, *entry]
 	nodeStore *store[*v1.Node, *v1.Node]
-	lists     map[string]bool // those that were put in, by kind
+	lists     map[string]bool // the complete ones, by kind
 }
 
-// NewFeed returns an empty feed. The goroutine that puts in something also calls the handler. The times that now
-// returns must carry the monotonic clock.
+// NewFeed returns an empty feed. The goroutine that adds an object also calls the handler. The times that now returns
+// must carry the monotonic clock.
 func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	f := &Feed{lists: map[string]bool{}}
 	f.reader = newReader(rules, f.HasSynced)
@@ -34,7 +34,7 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	return f
 }
 
-// Need sets the data that the cache keeps for policies, and reports whether it has all of it only after other lists of
+// Need sets the data that the cache keeps for policies, and reports whether it has all of it only after new lists of
 // nodes and of pods. Labels of namespaces are not part of a feed.
 func (f *Feed) Need(n policy.Needs) (relist bool) {
 	now := f.needs.Load().next(n)
@@ -49,5 +49,5 @@ func (f *Feed) Pods() cache.TransformingStore { return f.podStore }
 // Nodes returns the store into which nodes from lists and watches are put, as a reflector does.
 func (f *Feed) Nodes() cache.TransformingStore { return f.nodeStore }
 
-// HasSynced reports whether the first lists of pods and of nodes are in.
+// HasSynced reports whether the first lists of pods and of nodes are complete.
 func (f *Feed) HasSynced() bool { return len(f.lists) == 2 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// namespaceDelay is for how long changes of namespaces are collected.
+	// namespaceDelay is how long changes of namespaces are collected.
 	namespaceDelay = 100 * time.Millisecond
 
 	namespacesForbidden = "policies with a namespaceSelector need the permissions list and watch on namespaces, which " +

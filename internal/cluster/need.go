@@ -48,7 +48,7 @@ func (n *needs) next(now policy.Needs) *needs {
 // keys returns the keys of the NoSchedule taints that are observed.
 func (n *needs) keys() journal.Keys { return journal.Keys{Triggers: n.Triggers, Audited: n.Audited} }
 
-// renewedSince returns the keys that have not been needed without interruption since the earlier needs.
+// renewedSince returns the keys that are needed, but were not needed without interruption since the earlier needs.
 func (n *needs) renewedSince(earlier *needs) (keys []string) {
 	for key, call := range n.triggers {
 		if earlier.triggers[key] != call {
@@ -63,8 +63,7 @@ func (n *needs) renewedSince(earlier *needs) (keys []string) {
 	return keys
 }
 
-// coversNamespaces reports whether the labels of namespaces have been needed all the time. While they are not, nobody
-// sees that they can't be watched.
+// coversNamespaces reports whether the labels of namespaces are watched already, if they are wanted.
 func coversNamespaces(followed, wanted *needs) bool {
 	return followed.NamespaceLabels || !wanted.NamespaceLabels
 }
@@ -89,9 +88,9 @@ func coversPods(followed, wanted *needs) bool {
 // receives an error first if a caller's informer lacks a needed field. If Need is called again in the meantime, the
 // channels of both calls are closed once the cache has what the later one needs.
 //
-// Data that is no longer needed is dropped at once. So while policies may still be in force, need theirs as well; see
-// [policy.Needs.Or]. The exposure to a NoSchedule taint whose key is dropped ends: if the key is needed again, the
-// cache has it after another list of nodes, and the exposure begins then.
+// Data that is no longer needed is dropped at once. While other policies may still be in force, n must include their
+// needs; see [policy.Needs.Or]. The exposure to a NoSchedule taint whose key is dropped ends: if the key is needed
+// again, the cache has it after another list of nodes, and the exposure begins then.
 func (w *Watcher) Need(n policy.Needs) <-chan error {
 	w.demand.mu.Lock()
 	w.needs.Store(w.needs.Load().next(n))

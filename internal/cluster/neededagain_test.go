@@ -18,7 +18,7 @@ import (
 )
 
 // The node n has the NoSchedule taint "drain", whose key policies need, then do not need, and need again. The exposure
-// to the taint begins anew with the first list that begins after the key is needed again.
+// to the taint begins again with the first list that begins after the key is needed again.
 
 var (
 	drainNeeded = policy.Needs{Triggers: []string{"drain"}}
@@ -34,8 +34,8 @@ func exposedSince(w *Watcher) time.Time {
 func TestAnExposureBeginsAnewIfItsKeyWasNotNeededInTheMeantime(t *testing.T) {
 	const needed = 2 * time.Hour // for how long the key is needed at first
 	for name, row := range map[string]struct {
-		meanwhile  policy.Needs
-		beginsAnew bool
+		meanwhile   policy.Needs
+		beginsAgain bool
 	}{
 		"the key is dropped":         {noneNeeded, true},
 		"the key is only audited":    {policy.Needs{Audited: []string{"drain"}}, true},
@@ -52,7 +52,7 @@ func TestAnExposureBeginsAnewIfItsKeyWasNotNeededInTheMeantime(t *testing.T) {
 			must(t, <-dropped)
 
 			since := exposedSince(w.source)
-			if anew := since.Sub(begun) >= needed; anew != row.beginsAnew || since.Sub(begun) > needed+reflectorBackoff {
+			if again := since.Sub(begun) >= needed; again != row.beginsAgain || since.Sub(begun) > needed+reflectorBackoff {
 				t.Errorf("%s: the exposure begins after %v", name, since.Sub(begun))
 			}
 			time.Sleep(time.Minute)

@@ -15,11 +15,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nodes are the nodes by name, with the histories of their taints. They are the table of a reflector's store, for which
+// nodes are the nodes by name, with the histories of their taints. They are the table of a reflector's store, and only
 // one goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
 type nodes struct {
 	handler  Handler
-	observed bool // the last list was passed on to breakers
+	observed bool // breakers received the last list
 
 	rules  atomic.Pointer[taint.Rules]
 	pods   func(node string) []*entry
@@ -31,7 +31,7 @@ type nodes struct {
 	// changing is held while a change is computed, which may read all pods of the node. It is locked before mu.
 	changing sync.Mutex
 
-	// mu is what readers lock. It is held for moments.
+	// Readers lock mu. It is never held for long.
 	mu     sync.RWMutex
 	byName map[string]nodeState
 	last   journal.LastWatch
@@ -59,8 +59,7 @@ func (no *nodes) state(name string) nodeState {
 	return no.byName[name]
 }
 
-// SetRules replaces the rules of verdicts. Some states of a taint may have been joined by the rules before, and stay
-// so.
+// SetRules replaces the rules of verdicts. States of a taint that were joined by the old rules stay joined.
 func (no *nodes) SetRules(rules taint.Rules) { no.rules.Store(&rules) }
 
 // Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
@@ -84,8 +83,8 @@ func (no *nodes) Tainted() (list []*taint.Node) {
 	return list
 }
 
-// OutageWithoutNoExecute returns, by name, the nodes that have an outage, but no taint that evicts because of it, with
-// the times that [NotReadySince] returns.
+// OutageWithoutNoExecute returns the nodes that have an outage, but no taint that evicts because of it. It maps the
+// name of each node to the time that [NotReadySince] returns.
 func (no *nodes) OutageWithoutNoExecute() map[string]time.Time {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
@@ -98,7 +97,7 @@ func (no *nodes) OutageWithoutNoExecute() map[string]time.Time {
 	return spared
 }
 
-// update processes a node from the watch. It calls the handler before the watch counts as having reached that version.
+// update processes a node from the watch. It calls the handler before it records the version as reached.
 func (no *nodes) update(n *v1.Node) {
 	no.observe(false, changeOf(n))
 	no.notify(n.Name, no.apply(n, false))
@@ -122,7 +121,7 @@ func (no *nodes) remove(n *v1.Node) {
 	no.reached(n.ResourceVersion)
 }
 
-// replace stores a list of all nodes; the handler is called for differences only. Breakers hear of the whole list
+// replace stores a list of all nodes; the handler is called for differences only. Breakers receive the whole list
 // before the cache shows any node of it.
 func (no *nodes) replace(list []*v1.Node, version string) {
 	gone := no.missing(list)
@@ -180,8 +179,8 @@ func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 	return change
 }
 
-// ApplyRecord takes the starts of a node's taints from the journal's record, whose writer last watched the nodes then,
-// and calls the handler if that changes the history; see [journal.NodeHistory.ApplyRecord].
+// ApplyRecord takes the starts of a node's taints from a record of the journal, whose writer last watched at last, and
+// calls the handler if that changes the history; see [journal.NodeHistory.ApplyRecord].
 func (no *nodes) ApplyRecord(name string, r journal.Record, last journal.LastWatch) {
 	no.changing.Lock()
 	now, changed := no.applyRecord(no.state(name), r, last)
@@ -233,7 +232,7 @@ func (no *nodes) reached(version string) {
 	no.last = journal.LastWatch{Watched: no.now(), Reached: version}
 }
 
-// LastWatch returns when the watch of nodes last delivered something. The handler was called for all changes up to it.
+// LastWatch returns when the watch of nodes last delivered something. The handler has seen all changes up to it.
 func (no *nodes) LastWatch() journal.LastWatch {
 	no.mu.RLock()
 	defer no.mu.RUnlock()

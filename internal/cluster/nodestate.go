@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// trim returns a node with the fields in use: labels only if needed, and managedFields only if the node was listed and
-// a taint lacks its timeAdded: then the entry that owns the taints.
+// trim returns a node with only the fields in use. It has labels only if they are needed. It has the entry of
+// managedFields that owns the taints if the node was listed and a taint lacks its timeAdded.
 func (no *nodes) trim(n *v1.Node, listed bool) *v1.Node {
 	used := &v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: n.Name, UID: n.UID, ResourceVersion: n.ResourceVersion, CreationTimestamp: n.CreationTimestamp,
@@ -42,7 +42,7 @@ type nodeState struct {
 }
 
 // next returns the state of a node after an observation of it, and what the handler must be told. If a list shows the
-// node, the process may not have watched since the observation before.
+// node, the process may not have watched it since the previous observation.
 func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, change journal.Change) {
 	needs := no.needs.Load()
 	same := old.Node != nil && old.UID == n.UID
@@ -86,7 +86,7 @@ func (no *nodes) historyAfter(
 	return before.history.Observe(o)
 }
 
-// viewpoint returns what this process knows as it reads a node now.
+// viewpoint returns what this process knows when it reads a node now.
 func (no *nodes) viewpoint(name string, created time.Time, needs *needs) journal.Viewpoint {
 	return journal.Viewpoint{
 		At: no.ahead.At(no.now()), Created: created, Keys: needs.keys(),
@@ -108,8 +108,8 @@ func (no *nodes) applyRecord(old nodeState, r journal.Record, last journal.LastW
 	return old, changed
 }
 
-// distinguishes reports whether a pod of the node tolerates one of the taints without a limit, and the other not. While
-// not all pods are known, there may be such a pod. Policies may distinguish states that pods do not.
+// distinguishes reports whether a pod of the node tolerates one of the taints forever, but not the other. While not all
+// pods are known, there may be such a pod. Policies may distinguish states that pods do not.
 func (no *nodes) distinguishes(node string, a, b *v1.Taint) bool {
 	if !no.synced() || no.needs.Load().Distinguish(a, b) {
 		return true
@@ -124,8 +124,8 @@ func (no *nodes) distinguishes(node string, a, b *v1.Taint) bool {
 	return false
 }
 
-// toleratesForever reports whether the pod tolerates the taint without a limit. For a NoSchedule taint, the first
-// toleration that would match it with the effect NoExecute counts, and without any, one that matches it as it is.
+// toleratesForever reports whether the pod tolerates the taint forever. For a NoSchedule taint, the first toleration
+// that would match it with the effect NoExecute counts; if there is none, one that matches the taint itself.
 func toleratesForever(p *taint.Pod, t *v1.Taint, rules taint.Rules) bool {
 	as := v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
 	if t.Effect == v1.TaintEffectNoExecute || taint.Matching(p, &as, rules) != nil {

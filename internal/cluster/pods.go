@@ -17,13 +17,13 @@ import (
 // pods are the pods by UID, by node and by name. They are the table of a reflector's store. Only one goroutine writes,
 // and any number read.
 type pods struct {
-	needs     *atomic.Pointer[needs] // those that entries follow
+	needs     *atomic.Pointer[needs] // the needs that entries follow
 	seed      maphash.Seed
 	workloads map[uint64]*workload // by their hash
 	now       func() time.Time     // carries the monotonic clock
 	ahead     skew.Ahead
 	warnings  *warnings
-	listed    bool // the first list is in
+	listed    bool // the first list is complete
 
 	// notify is called after each change that may change a verdict, for each node of the pod.
 	notify func(uid types.UID, node string)
@@ -74,7 +74,7 @@ func (po *pods) anyOf(is func(*taint.Pod) bool) bool {
 	return false
 }
 
-// trim returns the entry of a pod. A pod of the first list was bound before; any other new pod counts as bound now.
+// trim returns the entry of a pod. A pod of the first list was bound earlier; any other new pod counts as bound now.
 func (po *pods) trim(p *v1.Pod, listed bool) *entry {
 	bound := po.now()
 	if listed && !po.listed {

@@ -22,8 +22,8 @@ func newReader(rules taint.Rules, synced func() bool) reader {
 	return reader{newNodes(rules, p.on, synced), p, newNeeds()}
 }
 
-// SetAhead sets how far this process's clock is ahead of the API server's. It must be called before Run, or before
-// anything is put in.
+// SetAhead sets how far this process's clock is ahead of the API server's. It must be called before Run, or before any
+// object is added.
 func (r *reader) SetAhead(ahead skew.Ahead) { r.pods.ahead, r.ahead = ahead, ahead }
 
 // Pod returns the pod with this UID and the node that it is bound to; each is nil if unknown. The pod has the
@@ -42,7 +42,7 @@ func (r *reader) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 func (r *reader) AnyPod(is func(*taint.Pod) bool) bool { return r.pods.anyOf(is) }
 
 // PodsOn returns the node with this name, or nil if unknown, and the pods bound to it, in no particular order. The pods
-// are as those of Pod.
+// have the tolerations that Pod describes.
 func (r *reader) PodsOn(node string) (*taint.Node, []*taint.Pod) {
 	n, entries := r.get(node), r.pods.on(node)
 	taints, list := taintsOf(n), make([]*taint.Pod, len(entries))

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// relists has a resource listed again when the needs have changed, because data that the cache has dropped is in no
-// event. The needs that the cache follows change when a turn begins.
+// relists makes a resource be listed again when the needs have changed, because no event has the data that the cache
+// dropped. A turn is one run of list and watch. The needs that the cache follows change when a turn begins.
 type relists struct {
 	// covers reports whether the data that is stored by the followed needs is enough for the wanted needs.
 	covers func(followed, wanted *needs) bool
@@ -20,8 +20,8 @@ type relists struct {
 	end    context.CancelFunc // ends the turn; nil before the first
 }
 
-// run calls follow, which lists and watches the resource, until ctx ends or follow fails. If other needs are not
-// covered, the context of follow ends, and follow is called again.
+// run calls follow, which lists and watches the resource, until ctx ends or follow fails. If new needs are not covered,
+// the context of follow ends, and follow is called again.
 func (r *relists) run(ctx context.Context, follow func(turn context.Context) error) error {
 	for ctx.Err() == nil {
 		turn := r.begin(ctx)
@@ -42,14 +42,14 @@ func (r *relists) begin(ctx context.Context) (turn context.Context) {
 	return turn
 }
 
-// completed notes that a list is complete, and that the handler was called for it.
+// completed records that a list is complete, and that the handler was called for it.
 func (r *relists) completed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed = r.followed.Load()
 }
 
-// failed notes that there can be no list for the followed needs. The next turn begins when the needs change.
+// failed records that there can be no list for the followed needs. The next turn begins when the needs change.
 func (r *relists) failed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *relists) hasList() bool {
 	return r.listed != nil
 }
 
-// changed notes that other needs are wanted. The cache follows them at once if the stored data is enough for them;
+// changed records that other needs are wanted. The cache follows them at once if the stored data is enough for them;
 // otherwise the turn ends.
 func (r *relists) changed() {
 	r.mu.Lock()

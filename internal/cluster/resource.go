@@ -27,8 +27,8 @@ type resource struct {
 	selector string            // of fields
 	needed   func(*needs) bool // reports whether the resource must be watched
 
-	// requesting holds a token while a request waits for its response, and until a page of a list is read: a reflector
-	// that ends does not wait for its list.
+	// requesting holds a token while a request waits for its response, and until a page of a list is read, because a
+	// reflector that ends does not wait for its list.
 	requesting chan struct{}
 }
 
@@ -52,7 +52,7 @@ func follow[L runtime.Object](
 	})
 }
 
-// runReflector keeps a store up to date by a reflector until the context ends.
+// runReflector keeps a store up to date with a reflector until the context ends.
 func runReflector[L runtime.Object](
 	ctx context.Context, client kubernetes.Interface, r *resource, own typed[L], kind runtime.Object,
 	s cache.TransformingStore,
@@ -90,7 +90,7 @@ func runReflector[L runtime.Object](
 	reflector.RunWithContext(ctx)
 }
 
-// trimPage returns a page of a list with its items trimmed, so that memory never holds all of the whole ones.
+// trimPage returns a page of a list with its items trimmed, so that memory never holds all objects untrimmed.
 func trimPage(page runtime.Object, trim cache.TransformFunc) (runtime.Object, error) {
 	read, err := meta.ListAccessor(page)
 	if err != nil {
@@ -126,10 +126,10 @@ func request[T any](
 	return result, r.contact.answered(ctx, o, err)
 }
 
-// errBroken is the error of a watch whose connection has broken at each try.
+// errBroken is the error of a watch whose connection broke on every attempt.
 var errBroken = errors.New("the connection breaks")
 
-// unbroken returns an error for the empty watch by which client-go reports a connection that has broken at each try.
+// unbroken returns an error for the empty watch by which client-go reports a connection that broke on every attempt.
 func unbroken(w watch.Interface, err error) (watch.Interface, error) {
 	if err == nil && reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch()) {
 		return nil, errBroken

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// serializers are client-go's, with a decoder of protobuf that decodes a message where it is. Client-go's own copies
-// each event twice.
+// serializers are client-go's, but decode protobuf in place. Client-go's own decoder copies each event twice.
 type serializers struct {
 	runtime.NegotiatedSerializer
 	types *runtime.Scheme
@@ -38,7 +37,7 @@ type decoder struct {
 	types              *runtime.Scheme
 }
 
-// Decode decodes an event, or an object, whose type is that of its kind.
+// Decode decodes an event, or an object into the type of its kind.
 func (d decoder) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (
 	runtime.Object, *schema.GroupVersionKind, error,
 ) {

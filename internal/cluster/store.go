@@ -23,12 +23,12 @@ type table[O apiObject, V runtime.Object] interface {
 	remove(o O)
 	replace(list []V, version string)
 
-	// reached notes that the watch has shown everything up to this version.
+	// reached records that the watch has shown everything up to this version.
 	reached(version string)
 }
 
-// store is the store of a reflector: the watch puts in whole objects, a list whole objects or their small forms. Only
-// the reflector's goroutine uses it.
+// store is the store of a reflector. The watch stores whole objects, and a list whole objects or their small forms.
+// Only the reflector's goroutine uses it.
 type store[O apiObject, V runtime.Object] struct {
 	kind      string
 	table     table[O, V]
@@ -67,7 +67,7 @@ func (s *store[O, V]) small(item any) (v V, ok bool) {
 	return v, false
 }
 
-// Transformer trims the objects of a list as they arrive, so that memory never holds all of the whole ones.
+// Transformer trims the objects of a list as they arrive, so that memory never holds all objects untrimmed.
 func (s *store[O, V]) Transformer() cache.TransformFunc {
 	return func(obj any) (any, error) {
 		if v, ok := s.small(obj); ok {
@@ -109,7 +109,7 @@ func (s *store[O, V]) Replace(items []any, version string) error {
 	return nil
 }
 
-// Bookmark notes that the watch has shown everything up to this version.
+// Bookmark records that the watch has shown everything up to this version.
 func (s *store[O, V]) Bookmark(version string) error {
 	s.table.reached(version)
 	return nil

@@ -18,8 +18,8 @@ import (
 // share one encoding.
 type tolerations struct{ encoded unique.Handle[string] }
 
-// encode returns the tolerations that may match a taint that evicts. Those are the taints of effect NoExecute, and the
-// taints of effect NoSchedule whose keys are needed.
+// encode returns the tolerations that may match a taint that evicts: a taint of effect NoExecute, or a taint of effect
+// NoSchedule whose key is needed.
 func encode(list []v1.Toleration, needs *policy.Needs) tolerations {
 	var encoded []byte
 	for i := range list {
@@ -62,7 +62,7 @@ func (t tolerations) all() iter.Seq[v1.Toleration] {
 
 // deciding returns the tolerations that count for the taints, in their order: for each taint the first that matches it,
 // by the rules with comparison and by those without. A taint of effect NoSchedule counts as one of effect NoExecute,
-// too. The result has a handful of tolerations, however many there are.
+// too. The result has a handful of tolerations, however many the pod has.
 func (t tolerations) deciding(taints []v1.Taint) (list []v1.Toleration) {
 	var room [8]question
 	open := questions(room[:0], taints)

@@ -82,10 +82,10 @@ func TestATriggerThatIsDroppedAndNamedAgainDuringAnOutageBeginsAnew(t *testing.T
 		meanwhile policy.Needs
 		want      time.Duration
 	}{
-		"dropped":       {policy.Needs{}, time.Hour},
-		"only audited":  {policy.Needs{Audited: []string{"drain"}}, time.Hour},
-		"beside others": {policy.Needs{Triggers: []string{"drain", "other"}}, 0},
-		"with labels":   {policy.Needs{Triggers: []string{"drain"}, NodeLabels: true}, 0},
+		"dropped":      {policy.Needs{}, time.Hour},
+		"only audited": {policy.Needs{Audited: []string{"drain"}}, time.Hour},
+		"among others": {policy.Needs{Triggers: []string{"drain", "other"}}, 0},
+		"with labels":  {policy.Needs{Triggers: []string{"drain"}, NodeLabels: true}, 0},
 	} {
 		inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "drain", Effect: v1.TaintEffectNoSchedule})}, func(t *testing.T, w *world) {
 			begun := time.Now()

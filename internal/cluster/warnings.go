@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// warningInterval is the time in which one kind of malformed object is not logged again.
+// warningInterval is the minimum time between two log lines about one kind of malformed object.
 const warningInterval = time.Minute
 
 // warnings logs malformed objects, one line a minute for each kind.

@@ -15,11 +15,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podsWatched selects the pods that are bound; the API server does not send others. A finalizer may keep a pod that has
-// finished, which no field selector shows.
+// podsWatched selects the pods that are bound; the API server does not send others. It cannot exclude finished pods: a
+// finalizer may keep one, and no field selector shows that.
 const podsWatched = "spec.nodeName!="
 
-// Watcher has all nodes, which it watches, and all pods that are bound and not gone, which it also watches or reads
+// Watcher has all nodes, which it watches, and all pods that are bound and not gone, which it watches, too, or reads
 // from a caller's informer. Any number of goroutines may call its methods.
 type Watcher struct {
 	reader
@@ -36,7 +36,7 @@ type Watcher struct {
 }
 
 // Watch returns a watcher of nodes and pods that does nothing before Run. The rules must be those that verdicts use. If
-// heard is not nil, it is called whenever the API server has accepted a list or a watch, hence also as soon as the API
+// heard is not nil, it is called whenever the API server has accepted a list or a watch, and so also as soon as the API
 // server is available again. It must not block.
 func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watcher {
 	if heard == nil {
@@ -64,8 +64,8 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 }
 
 // Run watches and calls the handler until the context ends and no call to the handler is running. It must be called
-// once. It returns an error only if the caller's informer cannot be used. It retries failed requests for ever, with a
-// backoff of at most some seconds, and logs them with the logger in the context.
+// once. It returns an error only if the caller's informer cannot be used. It retries failed requests forever, with a
+// backoff of at most a few seconds, and logs them with the logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,7 +113,7 @@ func (w *Watcher) watchNodes(ctx context.Context, s *store[*v1.Node, *v1.Node]) 
 	}
 }
 
-// completed notes that a list of a resource is complete, and that the handler was called for it.
+// completed records that a list of a resource is complete, and that the handler was called for it.
 func (w *Watcher) completed(ctx context.Context, r *resource) {
 	r.contact.listed(ctx)
 	r.relists.completed()
@@ -127,14 +127,14 @@ func (w *Watcher) completed(ctx context.Context, r *resource) {
 // caller's informer was checked.
 func (w *Watcher) Synced() <-chan struct{} { return w.synced }
 
-// HasSynced reports whether the first lists of nodes and of pods are in, and the handler was called for them.
+// HasSynced reports whether the first lists of nodes and of pods are complete, and the handler was called for them.
 func (w *Watcher) HasSynced() bool {
 	return w.nodeWatch.relists.hasList() && w.podWatch.relists.hasList()
 }
 
-// AwayUntil returns until when the API server last did not answer the watch of nodes: now while it does not; zero if it
-// always has.
-func (w *Watcher) AwayUntil() time.Time { return w.nodeWatch.contact.awayUntil() }
+// WatchOutageUntil returns the end of the last outage of the watch of nodes: now while the API server does not answer,
+// zero if it always has.
+func (w *Watcher) WatchOutageUntil() time.Time { return w.nodeWatch.contact.outageUntil() }
 
 // Trouble returns nil while the API server answers. While it does not, the cache may be out of date, and the error says
 // what cannot be watched, since when, and why. Trouble begins when a request fails, when it has had no response for 45

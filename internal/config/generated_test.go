@@ -21,7 +21,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-var update = flag.Bool("update", false, "write the golden and generated files anew")
+var update = flag.Bool("update", false, "rewrite the golden and generated files")
 
 // generated compares a file with its content, or writes it.
 func generated(t *testing.T, path, got string) {

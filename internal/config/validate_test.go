@@ -123,7 +123,7 @@ func TestSettingsAtTheirLimitsAreTaken(t *testing.T) {
 		"no page":                  func(c *config.Configuration) { c.StatusAddress = "" },
 		"a page by name":           func(c *config.Configuration) { c.StatusAddress = "localhost:1" },
 		"a page on IPv6":           func(c *config.Configuration) { c.StatusAddress = "[::1]:65535" },
-		"a page beside another":    func(c *config.Configuration) { c.StatusAddress = "127.255.0.9:8080" },
+		"a page next to another":   func(c *config.Configuration) { c.StatusAddress = "127.255.0.9:8080" },
 		"a short lease":            func(c *config.Configuration) { setLease(c, time.Second, 800*time.Millisecond, 100*time.Millisecond) },
 		"a long lease":             func(c *config.Configuration) { setLease(c, time.Hour, 59*time.Minute, time.Minute) },
 		"no election, so no lease": func(c *config.Configuration) { c.LeaderElection.LeaderElect = false; setLease(c, 0, 0, 0) },

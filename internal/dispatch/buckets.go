@@ -22,7 +22,7 @@ type member struct {
 	group string
 }
 
-// BucketsOf returns the buckets of an eviction that this taint causes on a node with these labels.
+// BucketsOf returns the buckets of an eviction because of a taint with this key on a node with these labels.
 func (r *Rates) BucketsOf(taintKey string, labels map[string]string) Buckets {
 	var all Buckets
 	var key strings.Builder
@@ -67,7 +67,7 @@ func (b Buckets) Return(now time.Time) {
 }
 
 // refill is how fast token buckets fill, and their capacity. The state of a bucket is the moment when it is full if no
-// token is taken until then. Its level is the time in which its present tokens are added. All is exact in integers.
+// token is taken until then. Its level is the time that its present tokens take to be added. All numbers are integers.
 type refill struct {
 	interval time.Duration // for one token, rounded up
 	burst    int64

@@ -260,7 +260,7 @@ func checkWindows(t *rapid.T, all []token, r policy.Rate) {
 			n += all[j].n
 			seconds := all[j].at.Sub(all[i].at).Seconds()
 			if float64(n) > float64(r.Burst)+r.EvictionsPerSecond*seconds+1e-9 {
-				t.Fatalf("%s: %d tokens in %v s, besides those that came back, at %v a second and a burst of %d",
+				t.Fatalf("%s: %d tokens in %v s, without those that came back, at %v a second and a burst of %d",
 					r.Name, n, seconds, r.EvictionsPerSecond, r.Burst)
 			}
 		}

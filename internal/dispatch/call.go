@@ -13,7 +13,7 @@ const (
 	pauseThrottled   = "throttled"
 )
 
-// call is the call of an entry, which is in Core.calls while the call is in flight.
+// call is the latest call of an entry. While it is in flight, the entry is in Core.calls.
 type call struct {
 	request   *eviction.Request
 	ended     *Ended        // nil while the call is in flight
@@ -23,7 +23,7 @@ type call struct {
 	buckets   Buckets // from which it has taken tokens
 }
 
-// start starts the call of the next candidate of a queue, with the request of this index.
+// start starts the call of the next candidate of a queue, with the request at this index.
 func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
 	request := e.Requests[index]
 	waited := c.waited(e)
@@ -44,8 +44,7 @@ func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
 	effects.Starts = append(effects.Starts, request)
 }
 
-// lateBy returns what the candidate has waited for in this queue since its deadline; otherwise what made it late
-// before.
+// lateBy returns what made the candidate late in this queue; otherwise what made it late before.
 func (c *Core) lateBy(e *entry, waited eviction.Wait, before eviction.LateBy) eviction.LateBy {
 	lasted := func(until time.Time) bool { return until.After(e.since) }
 	switch {
@@ -53,7 +52,7 @@ func (c *Core) lateBy(e *entry, waited eviction.Wait, before eviction.LateBy) ev
 		return eviction.LateByRate
 	case lasted(c.resumed):
 		return eviction.LateByHold
-	case lasted(c.outage.ended), lasted(c.throttled), lasted(c.options.AwayUntil()):
+	case lasted(c.outage.ended), lasted(c.throttled), lasted(c.options.WatchOutageUntil()):
 		return eviction.LateByOutage
 	case waited.Cause == eviction.WaitsForShare:
 		return eviction.LateBySlowCalls
@@ -93,14 +92,14 @@ func (in NodeRead) apply(c *Core, now time.Time, _ *Effects) {
 
 func (ServerAnswered) apply(c *Core, now time.Time, _ *Effects) { c.outage.nudge(now) }
 
-// throttle holds all calls back for as long as the server asks.
+// throttle holds back all calls for as long as the server asks.
 func (c *Core) throttle(now time.Time, o *eviction.Outcome) {
 	if o.Kind == eviction.Throttled {
 		c.throttled = later(c.throttled, now.Add(o.RetryAfter))
 	}
 }
 
-// giveBack returns the tokens of a call. It ends the waits of all token sets, as any of them may wait for these tokens.
+// giveBack returns the tokens of a call. It ends the waits of all token sets: any of them may wait for these tokens.
 func (c *Core) giveBack(now time.Time, buckets Buckets) {
 	if buckets.Key == "" {
 		return

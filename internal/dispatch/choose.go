@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// leadingPoll is how long no call starts after Leading has returned false.
+// leadingPoll is the time between two calls of Leading while it returns false.
 const leadingPoll = 250 * time.Millisecond
 
-// startCalls starts all calls that may start now, and says when more may.
+// startCalls starts all calls that may start now, and sets when more may start.
 func (c *Core) startCalls(now time.Time, effects *Effects) {
 	effects.Next = c.own.release(c, now)
 	for {
@@ -22,8 +22,8 @@ func (c *Core) startCalls(now time.Time, effects *Effects) {
 	}
 }
 
-// chooseNext returns the queue whose first candidate is called next. If no call may start, next is when time alone may
-// change that.
+// chooseNext returns the queue whose first candidate is called next; nil if no call may start. next is when time alone
+// may change that.
 func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.Time) {
 	c.places.wanted = false
 	if c.queued == 0 || !c.leads || c.paused {
@@ -32,7 +32,7 @@ func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.
 	if c.pace.next.After(now) {
 		c.pace.held = c.pace.next
 	}
-	if until := c.heldUntil(); until.After(now) {
+	if until := c.earliestCall(); until.After(now) {
 		return nil, until
 	}
 	if !c.options.Leading() {
@@ -49,8 +49,8 @@ func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.
 	return c.choose(now)
 }
 
-// heldUntil returns until when no call starts: because of an outage, a loaded server, or the limit of all calls.
-func (c *Core) heldUntil() time.Time {
+// earliestCall returns when calls may start again, given an outage, a loaded server, and the limit of all calls.
+func (c *Core) earliestCall() time.Time {
 	until := later(c.throttled, c.pace.next)
 	if c.outage.on() {
 		until = later(until, c.outage.until)
@@ -58,8 +58,8 @@ func (c *Core) heldUntil() time.Time {
 	return until
 }
 
-// choose returns the next queue by rule 2 among those that rule 3 and their tokens admit. Otherwise next is when the
-// next token comes.
+// choose returns the next queue by rule 2 among those that rule 3 and their tokens admit; nil if there is none. next is
+// when the next token comes.
 func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 	c.refill(now)
 	var free, rated *queue
@@ -90,8 +90,8 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 	return free, next
 }
 
-// first returns the next queue of the token set among those that rule 3 admits; nil if there is none. It is found
-// soon: at most 3N namespaces have calls, and rule 3 admits all others.
+// first returns the next queue of the token set among those that rule 3 admits; nil if there is none. The search is
+// short: at most 3N namespaces have calls, and rule 3 admits all others.
 func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	for {
 		q, ok := set.queues.FirstOf(func(q *queue) bool { return c.admitsNow(now, q.namespace) })
@@ -101,7 +101,7 @@ func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	}
 }
 
-// admitsNow is admits, and notes that a place is wanted where rule 3 does not admit a call.
+// admitsNow returns the result of admits. If it is false, a candidate waits for a place, and it records that.
 func (c *Core) admitsNow(now time.Time, n *namespace) bool {
 	if c.admits(n) {
 		return true

@@ -18,23 +18,22 @@ type CoreOptions struct {
 	// CallsPerSecond limits how many calls start in a second. 0: no limit.
 	CallsPerSecond float64
 
-	// Rates limit how many deleting calls start. They must be valid. Their buckets begin empty with each term.
+	// Rates limit how many calls start. They must be valid. Their buckets begin empty with each term.
 	Rates []policy.Rate
 
-	// Paused withholds all calls.
+	// Paused means that no call starts.
 	Paused bool
 
-	// Leading is asked before a candidate is chosen; no call starts while it returns false.
+	// Leading is called before a candidate is chosen; no call starts while it returns false.
 	Leading func() bool
 
-	// OtherReady reports whether a replica of this program other than these pods is Ready and not terminating. After
-	// one pod of this program was deleted, the eviction of the next waits for that. Nil: none is ever known to be
-	// Ready.
+	// OtherReady reports whether a replica of this program other than these pods is Ready and not terminating. After a
+	// pod of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
 	OtherReady func(except ...types.UID) bool
 
-	// AwayUntil returns the end of the last watch outage: now during one, zero if there was none. It explains why
-	// evictions are late, even if another process led during the outage. Nil: only calls report outages.
-	AwayUntil func() time.Time
+	// WatchOutageUntil returns the end of the last watch outage: now during one, zero if there was none. It explains
+	// late evictions, even if another process led during the outage. Nil: only calls report outages.
+	WatchOutageUntil func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.
 	Jitter func() float64
@@ -55,13 +54,13 @@ type Core struct {
 	places    places
 	calls     []*entry // in flight, in the order of their starts
 	outage    outage
-	throttled time.Time // when the server last asked to wait until
+	throttled time.Time // no call starts before it, because the server asked to wait
 	pace      pace      // of all calls
 	rateList  []policy.Rate
 	rates     *Rates
 
 	leads, paused bool
-	resumed       time.Time // when the last pause of all calls by the configuration has ended
+	resumed       time.Time // when the configuration last ended a pause of all calls
 }
 
 // entry is an eviction from its offer until it is withdrawn or its outcome is settled.
@@ -69,15 +68,15 @@ type entry struct {
 	Candidate
 	since time.Time // when its wait began: the first offer or the deadline, whichever is later
 	queue *queue    // nil while it is in none
-	pos   int       // in the queue of its node, or among the own pods
+	pos   int       // in the queue of its node, or in own.waiting
 
 	call // its request is nil while the candidate waits
 }
 
 // NewCore returns the logic of a dispatcher that does not lead yet.
 func NewCore(now time.Time, o CoreOptions) *Core {
-	if o.AwayUntil == nil {
-		o.AwayUntil = func() time.Time { return time.Time{} }
+	if o.WatchOutageUntil == nil {
+		o.WatchOutageUntil = func() time.Time { return time.Time{} }
 	}
 	if o.OtherReady == nil {
 		o.OtherReady = func(...types.UID) bool { return false }
@@ -191,7 +190,7 @@ func (in Paused) apply(c *Core, now time.Time, _ *Effects) {
 	c.paused = in.Paused
 }
 
-// apply begins a term with empty buckets, as the leader before may have spent the tokens.
+// apply begins a term with empty buckets, because the previous leader may have spent the tokens.
 func (TermBegan) apply(c *Core, now time.Time, effects *Effects) {
 	c.leads, c.outage.probing = true, false
 	c.rates = NewRates(now, c.rateList)

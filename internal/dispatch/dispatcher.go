@@ -18,16 +18,16 @@ type Evictor interface {
 	Evict(ctx context.Context, e eviction.Request) eviction.Outcome
 }
 
-// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also asked right
-// before each call, by many goroutines. OtherReady and AwayUntil are called under the dispatcher's lock.
+// Options are the settings of a [Dispatcher]. Of CoreOptions, Jitter need not be set. Leading is also called right
+// before each call, by many goroutines. OtherReady and WatchOutageUntil are called under the dispatcher's lock.
 type Options struct {
 	CoreOptions
 
 	// Evictor makes the calls.
 	Evictor Evictor
 
-	// Probe reads a node, and reports it by NodeRead; called by a goroutine of its own. Nil if no call ever finds that
-	// the API server cannot be reached.
+	// Probe reads a node and reports the outcome by NodeRead. It is called in its own goroutine. It may be nil if no
+	// call ever finds the API server unreachable.
 	Probe func(ctx context.Context, node string)
 
 	// Started is called by the goroutine of a call before its first request. It must not block.
@@ -69,8 +69,8 @@ func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c})
 // is settled.
 func (d *Dispatcher) Withdraw(uid types.UID) (waited bool) { return d.step(Withdrawn{uid}).Taken }
 
-// Withdrawn reports whether the eviction of a pod was withdrawn after its call had begun. The pod had a reason to stay
-// since, so the call must send no further request, even if the pod was offered again.
+// Withdrawn reports whether the eviction of a pod was withdrawn after its call had begun. In the meantime the pod had a
+// reason to stay, so the call must send no further request, even if the pod was offered again.
 func (d *Dispatcher) Withdrawn(uid types.UID) bool {
 	return locked(d, func(c *Core) bool { return c.Withdrawn(uid) })
 }
@@ -85,8 +85,8 @@ func (d *Dispatcher) SetRates(rates []policy.Rate, workers int) {
 	d.step(Configured{Rates: rates, Workers: workers})
 }
 
-// SetPaused withholds all calls, or permits them again. After SetPaused(true) has returned, no call starts; calls in
-// flight continue.
+// SetPaused pauses all calls, or ends the pause. After SetPaused(true) has returned, no call starts; calls in flight
+// continue.
 func (d *Dispatcher) SetPaused(paused bool) { d.step(Paused{paused}) }
 
 // ServerAnswered records that the API server has answered: while calls pause because it could not be reached, a
@@ -103,7 +103,7 @@ func (d *Dispatcher) NodeRead(node string, sent time.Time, o eviction.Outcome) {
 	d.step(NodeRead{node, sent, bounded(o)})
 }
 
-// PausedSince returns when the present pause because of an outage began; zero while there is none.
+// PausedSince returns when the present pause, caused by an outage, began; zero while there is none.
 func (d *Dispatcher) PausedSince() time.Time { return locked(d, (*Core).PausedSince) }
 
 // InFlight returns how many calls are in flight.
@@ -125,13 +125,13 @@ func locked[T any](d *Dispatcher, method func(*Core) T) T {
 	return method(d.core)
 }
 
-// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+// Status returns the status of the eviction of a pod; the zero value if it was not offered.
 func (d *Dispatcher) Status(uid types.UID) Status {
 	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
 }
 
 // leading reports whether a call may be chosen: not between the end of a term's context and the end of the term, and
-// not once Drain was called. Under the lock.
+// not once Drain was called. The caller holds the lock.
 func (d *Dispatcher) leading() bool {
 	return !d.drained && d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
 }

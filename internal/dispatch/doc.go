@@ -1,5 +1,5 @@
-// Package dispatch decides which due eviction is called next. It holds every eviction whose deadline has passed, and
-// all capacity for calls.
+// Package dispatch decides which due eviction starts its call next. It queues the evictions whose deadlines have
+// passed, and limits how many calls are in flight.
 //
 // [Core.Step] is pure. [Dispatcher] is the lock, the timer and the goroutines around it: Offer, Withdraw and Settle
 // evictions while Lead runs. With N = [CoreOptions.Workers], the rules are:
@@ -10,9 +10,9 @@
 //  3. A namespace takes at most half of the free places.
 //
 // Only candidates that rules 1 and 3 and all their rates admit are considered. In a namespace, nodes take turns, then
-// deadline, priority and UID decide. The namespace that was served longest ago gets the next token of a rate, and
-// the next call if all calls are limited. Pods of this program wait until no other candidate does, [OwnAfter] at most,
-// and go one at a time.
+// deadline, priority and UID decide. The namespace that was served longest ago gets the next token of a rate, and the
+// next call if all calls are limited. Pods of this program wait until no other candidate waits, but for at most
+// [OwnAfter], and are evicted one at a time.
 //
 // Invariants: young <= N; inflight <= 3N, and a time t after calls began, inflight <= 4 + t/4ms; at each start
 // 2*(inflight(ns)-1) < 3N - (inflight-1); in any w seconds tokens(rate, w) <= burst + evictionsPerSecond*w + tokens

@@ -395,13 +395,13 @@ func (w *world) last(pods behaviour, others int, theirs behaviour) time.Duration
 func TestTokensOfARateGoRound(t *testing.T) {
 	slowly := after(20*time.Second, succeeds)
 	quick, slow := rated().last(quickly, 30, quickly), rated().last(quickly, 30, after(30*time.Second, fails))
-	alone, beside := rated().last(slowly, 0, nil), rated().last(slowly, 1000, quickly)
-	t.Logf("60 quick pods next to 30 others: %v if these are quick, %v if they hang; 60 slow pods: %v alone, %v next to 1000 quick ones", quick, slow, alone, beside)
+	alone, crowded := rated().last(slowly, 0, nil), rated().last(slowly, 1000, quickly)
+	t.Logf("60 quick pods next to 30 others: %v if these are quick, %v if they hang; 60 slow pods: %v alone, %v next to 1000 quick ones", quick, slow, alone, crowded)
 	if slow > quick*12/10 {
 		t.Errorf("60 pods take %v next to 30 that hang, and %v next to 30 that are quick", slow, quick)
 	}
-	if beside > 2*alone*12/10 {
-		t.Errorf("60 slow pods take %v next to 1000 quick ones, and %v alone", beside, alone)
+	if crowded > 2*alone*12/10 {
+		t.Errorf("60 slow pods take %v next to 1000 quick ones, and %v alone", crowded, alone)
 	}
 }
 
@@ -416,9 +416,9 @@ func TestCallsGoRoundIfAllAreLimited(t *testing.T) {
 		"slow pods next to quick ones":      {slowly, 1000, quickly},
 		"quick pods next to ones that hang": {quickly, 30, after(30*time.Second, fails)},
 	} {
-		alone, beside := limited().last(c.pods, 0, nil), limited().last(c.pods, c.others, c.theirs)
-		if t.Logf("%s: %v, alone %v", name, beside, alone); beside > 2*alone*12/10 {
-			t.Errorf("%s: 60 pods take %v, and %v alone", name, beside, alone)
+		alone, crowded := limited().last(c.pods, 0, nil), limited().last(c.pods, c.others, c.theirs)
+		if t.Logf("%s: %v, alone %v", name, crowded, alone); crowded > 2*alone*12/10 {
+			t.Errorf("%s: 60 pods take %v, and %v alone", name, crowded, alone)
 		}
 	}
 }

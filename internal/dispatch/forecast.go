@@ -20,12 +20,12 @@ type Forecast struct {
 	EvictionsPerSecond float64
 	Delayed            int // number of evictions that the limit delays
 
-	// Last is the earliest start of the last of them, which is also the last of this number of Evictions.
+	// Last is the earliest start of the last delayed eviction. Evictions is how many the limit counts up to that one.
 	Last      time.Time
 	Evictions int
 }
 
-// Foresee returns the limit that delays an eviction the longest from now on; nil if no limit delays one by a second. It
+// Foresee returns the limit that delays evictions the longest from now on; nil if no limit delays one by a second. It
 // applies each limit alone, with full buckets at first, and assumes that each call succeeds. It sorts the turns; turns
 // in the past become due now.
 func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond float64) *Forecast {
@@ -68,7 +68,7 @@ func foresee(turns []Turn, f Forecast, start func(t *Turn) time.Time) Forecast {
 	return f
 }
 
-// orLater returns the forecast whose last delayed eviction starts later.
+// orLater returns that one of the two forecasts whose last delayed eviction starts later.
 func (f Forecast) orLater(other Forecast) Forecast {
 	if other.Delayed > 0 && (f.Delayed == 0 || other.Last.After(f.Last)) {
 		return other

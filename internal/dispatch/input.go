@@ -48,7 +48,7 @@ type Configured struct {
 	Workers int
 }
 
-// Paused withholds all calls, or permits them again.
+// Paused pauses all calls, or ends the pause.
 type Paused struct{ Paused bool }
 
 // TermBegan begins a term of leadership: all buckets of rates are empty.
@@ -71,10 +71,10 @@ type Effects struct {
 	// Taken answers Offered and Withdrawn.
 	Taken bool
 
-	// Settled answers Settled; nil if there is no outcome that is not settled.
+	// Settled answers Settled; nil if there is no outcome to settle.
 	Settled *Ended
 
-	// Probe is the node to read, as the API server may be back after an outage; empty if none is to be read.
+	// Probe is the node to read, to see whether an outage of the API server is over; empty if none is to be read.
 	Probe string
 
 	// Pause is the cause of a pause of all calls that begins now; empty if none does.

@@ -251,7 +251,7 @@ func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
 func TestAnOutageUnderAnotherLeaderExplainsLateness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var away time.Time
-		u := newUser(t, Options{CoreOptions: CoreOptions{AwayUntil: func() time.Time { return away }}, Evictor: always(succeeds)})
+		u := newUser(t, Options{CoreOptions: CoreOptions{WatchOutageUntil: func() time.Time { return away }}, Evictor: always(succeeds)})
 		u.deadline = time.Now()
 		u.offer(10)
 		time.Sleep(10 * time.Minute)

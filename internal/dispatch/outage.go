@@ -9,8 +9,8 @@ import (
 // OutagePauses returns how long calls pause while the API server cannot be reached.
 func OutagePauses() Backoff { return Backoff{First: 100 * time.Millisecond, Max: 30 * time.Second} }
 
-// outage holds all calls back while the API server cannot be reached: pauses that double. After each of them one probe
-// is sent, a GET of a node, which shows whether the server is back. The zero value is off. It is pure, and not safe for
+// outage holds back all calls while the API server cannot be reached, in pauses that double. After each pause one
+// probe, a GET of a node, shows whether the server is back. The zero value is off. It is pure, and not safe for
 // concurrent use.
 type outage struct {
 	jitter  func() float64
@@ -18,7 +18,7 @@ type outage struct {
 	since   time.Time // start of the present pause
 	until   time.Time // its end
 	ended   time.Time // when the last outage ended
-	node    string    // node of the request that had no answer; probes read it
+	node    string    // the node of the request that had no answer; probes read this node
 	probing bool      // a probe is in flight
 }
 

@@ -23,11 +23,11 @@ const (
 	OwnGap = time.Minute
 )
 
-// own holds the pods of this program back until they are queued, one at a time: when no other candidate is queued, or a
-// minute after the deadline.
+// own holds back the pods of this program. It queues them one at a time: when no other candidate is queued, or a minute
+// after the deadline.
 type own struct {
 	waiting ordered.Queue[*entry]
-	out     *entry    // is queued, or its call is in flight
+	out     *entry    // the pod that is queued, or whose call is in flight
 	last    types.UID // of the pod that was deleted last
 	endedAt time.Time // when its call ended
 }

@@ -8,8 +8,8 @@ import (
 // slowAfter is how long a call counts among the N of rule 1.
 const slowAfter = time.Second
 
-// How places open when calls begin after there were none: rampFirst at once, and one more after each rampStep. Shards
-// offer the pods that are due at one instant one after another: if N calls of the first namespace started at once, all
+// After a time without calls, places open step by step: rampFirst at once, and one more after each rampStep. Shards
+// offer pods that are due at the same instant one after another: if N calls of the first namespace started at once, all
 // others would wait for a second.
 const (
 	rampFirst = 4
@@ -19,14 +19,14 @@ const (
 // places counts the places of rules 1 and 3.
 type places struct {
 	n      int
-	ramp   time.Time // start of the first call after there were none
+	ramp   time.Time // start of the first call after a time without calls
 	wanted bool      // a candidate waits for rule 1 or 3 alone
 }
 
 // all returns how many calls may be in flight: 3N.
 func (p places) all() int { return 3 * p.n }
 
-// full reports whether rule 1, or the ramp, admits no call now; freed is when time alone changes that, zero if it does
+// full reports whether rule 1, or the ramp, admits no call now. freed is when time alone changes that; zero if it does
 // not.
 func (c *Core) full(now time.Time) (full bool, freed time.Time) {
 	old := c.old(now)
@@ -55,7 +55,7 @@ func (c *Core) old(now time.Time) int {
 func (c *Core) admits(n *namespace) bool { return 2*n.calls < c.places.all()-len(c.calls) }
 
 // waitsForShare reports whether the namespace has used its half of the free places while others have calls in flight,
-// too. A namespace that is alone waits for a place, not for its share.
+// too. If only one namespace has calls in flight, it waits for a place, not for its share.
 func (c *Core) waitsForShare(n *namespace) bool {
 	return n.calls < len(c.calls) && len(c.calls) < c.places.all() && !c.admits(n)
 }

@@ -2,7 +2,7 @@ package dispatch
 
 import "time"
 
-// namespace has what rules 2 and 3 need to know of a namespace. It exists while it has candidates or calls.
+// namespace is the state of a namespace for rules 2 and 3. It exists while it has candidates or calls.
 type namespace struct {
 	name   string
 	queues map[*tokenSet]*queue
@@ -21,7 +21,7 @@ type queue struct {
 	pos       int  // in its token set
 }
 
-// turn is what queues are ordered by. Each queue stores its own, as 10,000 of them miss the processor's caches.
+// turn is the sort key of a queue. The queue stores it: to compute 10,000 of them misses the processor's caches.
 type turn [4]uint64
 
 // before reports whether the first element that differs is less.
@@ -39,7 +39,7 @@ func (q *queue) byRuleTwo() turn {
 	return turn{uint64(q.namespace.calls), q.repeats(), q.namespace.served, q.served}
 }
 
-// byTokens returns the turn among the queues that wait for tokens, which go round.
+// byTokens returns the turn among queues that wait for tokens: namespaces take turns, and so do their queues.
 func (q *queue) byTokens() turn { return turn{q.namespace.served, q.repeats(), q.served} }
 
 // repeats returns 1 if the next candidate of the queue was called before.
@@ -50,8 +50,8 @@ func (q *queue) repeats() uint64 {
 	return 0
 }
 
-// place moves the queue to its place in its token set; false if it is there. With rates, another start of its namespace
-// makes the place too early: first corrects that.
+// place moves the queue to its place in its token set, and reports whether it has moved. With rates, the place becomes
+// too early when another queue of the namespace starts a call; first corrects that.
 func (q *queue) place() (moved bool) {
 	var next turn
 	if q.tokenSet.rated {

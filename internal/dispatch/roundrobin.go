@@ -8,16 +8,16 @@ import (
 )
 
 // inARow is the number of candidates of a node that are served before the next node's turn. The call for the first
-// reads the node, and that read serves the others.
+// candidate reads the node, and that read also confirms the others.
 const inARow = 8
 
 // roundRobin holds the candidates of one queue and lets their nodes take turns. Nodes that were not served yet
-// (newcomers) alternate with the others (regulars), so that a node with one pod waits for newcomers at most.
+// (newcomers) alternate with the others (regulars), so that a node with one pod does not wait for all regulars.
 type roundRobin struct {
 	nodes               map[string]*nodeQueue
 	newcomers, regulars list.List // of *nodeLine; a list.List is ready when zero
 	served              int       // how many candidates of the first regular were served in a row
-	regularServedLast   bool      // else a newcomer
+	regularServedLast   bool      // otherwise a newcomer was served last
 }
 
 // nodeQueue holds the candidates of one node; it is not empty.

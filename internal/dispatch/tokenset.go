@@ -15,7 +15,7 @@ type tokenSet struct {
 	buckets   []Buckets             // of each request
 	rated     bool                  // each request needs tokens, or all calls are limited
 	queues    ordered.Queue[*queue] // by their turns
-	waitUntil time.Time             // when its last wait for tokens ends, or has ended
+	waitUntil time.Time             // when its latest wait for tokens ends or ended
 	waitRate  string                // the rate of that wait
 	waitPos   int                   // in Core.waitingForTokens
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// Status is what the dispatcher knows of an eviction.
+// Status is what the dispatcher knows about an eviction.
 type Status struct {
 	// Request is the request of the call that is in flight, or that has ended and is not settled; nil if there is no
 	// such call.
@@ -21,7 +21,7 @@ type Status struct {
 	Until time.Time
 }
 
-// Status returns what is known of the eviction of a pod; the zero value if it was not offered.
+// Status returns the status of the eviction of a pod; the zero value if it was not offered.
 func (c *Core) Status(now time.Time, uid types.UID) Status {
 	e := c.entries[uid]
 	switch {
@@ -33,8 +33,8 @@ func (c *Core) Status(now time.Time, uid types.UID) Status {
 	return c.waits(now, e)
 }
 
-// waited returns what the candidate has waited for when its call starts. That is never a pause or an outage: once that
-// ends, candidates wait for their turn.
+// waited returns what the candidate has waited for when its call starts. It is never a pause or an outage: once these
+// end, candidates wait for their turn.
 func (c *Core) waited(e *entry) eviction.Wait {
 	switch {
 	case e.queue.tokenSet.waitUntil.After(e.since):
@@ -51,7 +51,7 @@ func (c *Core) waited(e *entry) eviction.Wait {
 func (c *Core) waits(now time.Time, e *entry) (s Status) {
 	var rate string
 	var until time.Time
-	if e.queue != nil { // no own pod that waits for the others
+	if e.queue != nil { // not a pod of this program that waits for the others
 		_, rate, until = e.queue.tokenSet.firstWithTokens(now)
 	}
 	switch {
@@ -91,7 +91,7 @@ func (c *Core) InFlightRequests() (all []eviction.Request) {
 	return all
 }
 
-// PausedSince returns when the present pause because of an outage began; zero while there is none.
+// PausedSince returns when the present pause, caused by an outage, began; zero while there is none.
 func (c *Core) PausedSince() time.Time {
 	if !c.outage.on() {
 		return time.Time{}

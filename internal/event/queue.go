@@ -28,7 +28,7 @@ const (
 	maxWrites      = 16               // in flight
 	maxInNamespace = 2                // in flight, of one namespace
 	writeTimeout   = 4 * time.Second  // of one write
-	failureTime    = time.Second      // of a write that failed, at least: an outage is not to use up the queue
+	failureTime    = time.Second      // minimum of a write that failed, so that an outage does not use up the queue
 	longestHold    = 30 * time.Second // of an event on a pod, while evictions wait for places
 	holdPoll       = 100 * time.Millisecond
 	flushTime      = 5 * time.Second // for what is queued when the context ends
@@ -39,7 +39,7 @@ const (
 	droppedFull     = "full"     // too many were waiting
 	droppedFailed   = "failed"   // it could not be written, twice
 	droppedTimeout  = "timeout"  // the API server did not answer in time, twice
-	droppedRefused  = "refused"  // the API server does not take it
+	droppedRefused  = "refused"  // the API server rejected it
 	droppedShutdown = "shutdown" // this process ended first
 )
 
@@ -54,7 +54,7 @@ func NewSink(client kubernetes.Interface) Sink {
 	}
 }
 
-// Options are the settings of a [Queue]. All are required.
+// Options are the settings of a [Queue]. All fields are required.
 type Options struct {
 	Sink    Sink        // stores the events
 	Busy    func() bool // reports whether evictions wait for places
@@ -82,7 +82,7 @@ type queued struct {
 	at        time.Time
 	serial    uint64
 	event     func() *v1.Event // without name and times
-	tried     bool             // and goes back no more
+	tried     bool             // a write has failed, so the event is not queued again
 }
 
 // counts are the numbers of events that wait and of those that are being written.
@@ -115,14 +115,14 @@ func (q *Queue) Put(n eviction.Note) {
 	q.put(n.Pod.Namespace, func() *v1.Event { return podEvent(&n) })
 }
 
-// PutTrip takes a trip of a breaker, for one event on each of the nodes that it names, which are ten at most.
+// PutTrip takes a trip of a breaker, for one event on each node that it names. It names at most ten.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
 		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, "BreakerTripped", tripMessage(&e)) })
 	}
 }
 
-// PutDrained takes the name of a node whose last pod that had to go is gone, for an event on the node.
+// PutDrained takes the name of a drained node, for an event on the node: the last pod that had to leave is gone.
 func (q *Queue) PutDrained(node string) {
 	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, "Drained", drainedMessage) })
 }
@@ -163,8 +163,8 @@ func (q *Queue) signal() {
 	}
 }
 
-// Run writes until the context ends, then for at most 5 s more what is queued, and drops and counts the rest. It is
-// called once.
+// Run writes events until the context ends. Then it writes queued events for at most 5 s more, and drops and counts the
+// rest. It may be called only once.
 func (q *Queue) Run(ctx context.Context) {
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx)) // writes outlive ctx by the time to flush
 	defer stop()
@@ -195,8 +195,8 @@ func (q *Queue) Run(ctx context.Context) {
 	q.queue = nil
 }
 
-// next takes the first event whose namespace and the evictions permit a write. If there is none, left reports whether
-// any event waits or is being written.
+// next takes the first event that may be written now, given the other writes and the evictions that wait for places. If
+// there is none, left reports whether any event waits or is being written.
 func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 	busy := !over && q.options.Busy()
 	q.mu.Lock()
@@ -245,7 +245,7 @@ func (q *Queue) write(ctx context.Context, e *queued) {
 	}
 }
 
-// whyDropped returns why an event is dropped, if no other try follows; empty if it is written.
+// whyDropped returns why an event is dropped if it is not tried again; empty if it was written.
 func whyDropped(ctx context.Context, err error) string {
 	status := apierrors.APIStatus(nil)
 	switch {

@@ -33,13 +33,13 @@ func tripMessage(e *breaker.Event) string {
 		" are affected, this one among them, and the evictions because of its taints are held"
 }
 
-// nodeEvent returns an event on a node. Kubelets give the node's name as UID in their events, and kubectl describe
-// looks for that.
+// nodeEvent returns an event on a node. Kubelets use the node's name as UID in their events, and kubectl describe looks
+// for that UID.
 func nodeEvent(node, kind, reason, text string) *v1.Event {
 	return newEvent(v1.ObjectReference{Kind: "Node", Name: node, UID: types.UID(node)}, kind, reason, text)
 }
 
-// podEvent returns the event for a note. Unless it says that the pod stays, it has what programs read of an eviction.
+// podEvent returns the event for a note. Unless the pod stays, it has annotations for programs.
 func podEvent(n *eviction.Note) *v1.Event {
 	kind, reason, text := describe(n)
 	pod := v1.ObjectReference{Kind: "Pod", Namespace: n.Pod.Namespace, Name: n.Pod.Name, UID: n.Pod.UID}

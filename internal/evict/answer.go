@@ -32,7 +32,7 @@ const (
 	anyVerb    = writeVerbs | getVerb
 )
 
-// answer is what came back from one request.
+// answer is the result of one request.
 type answer struct {
 	verb   verb
 	code   int           // HTTP status code; 0 when no HTTP answer came
@@ -63,8 +63,8 @@ func (a *answer) outcome(kind eviction.Kind, cause string) eviction.Outcome {
 	}
 }
 
-// message returns the server's message, with what its status adds about PodDisruptionBudgets; otherwise the error's
-// text.
+// message returns the server's message, with the details of its status about PodDisruptionBudgets; otherwise the
+// error's text.
 func (a *answer) message() string {
 	if a.err == nil {
 		return ""
@@ -95,7 +95,7 @@ func (a *answer) unsent() bool {
 }
 
 // deletedNothing reports whether the answer shows that the request deleted nothing; o is its outcome. A server may fail
-// after it has stored the deletion, but it asks webhooks and budgets before.
+// after it has stored the deletion, but it calls webhooks and checks budgets before.
 func (a *answer) deletedNothing(o eviction.Outcome) bool {
 	switch {
 	case a.verb&(deleteVerb|evictVerb) == 0 || a.unsent():

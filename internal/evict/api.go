@@ -19,13 +19,13 @@ const CallTimeout = 35 * time.Second
 
 // APIOptions are the settings of an [API].
 type APIOptions struct {
-	// Method is how pods are evicted whose requests name no method.
+	// Method is the method of requests that name none.
 	Method policy.Method
 
 	// Timeout bounds one request. 0: CallTimeout.
 	Timeout time.Duration
 
-	// Leading is asked before each request, as leadership may end between the requests of a call.
+	// Leading is called before each request, because leadership may end between the requests of a call.
 	Leading func() bool
 }
 
@@ -50,9 +50,9 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 // that is not confirmed.
 //
 // Method delete sends a PATCH of the condition, unless the pod has the condition, and a DELETE; after a refusal, a
-// DELETE with dryRun=All goes before both. Method evict sends one POST of an eviction. The first answer that is not a
-// success is the outcome. An answer that shows an edit of the pod that the cache does not know yet, or that another
-// client has begun the deletion, makes it Unconfirmed.
+// DELETE with dryRun=All precedes both. Method evict sends one POST of an eviction. The first answer that is not a
+// success is the outcome. The outcome is Unconfirmed if an answer shows that the pod was edited and the cache lacks the
+// edit, or that another client has begun the deletion.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	e.Method = cmp.Or(e.Method, a.options.Method)
 	if why := whyInvalid(&e); why != "" {
@@ -82,7 +82,7 @@ func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Co
 	return eviction.Outcome{Kind: eviction.Failed, Cause: eviction.CauseUnknown, Message: "no outcome"}
 }
 
-// edited returns the outcome for a pod whose spec is later than the cache's: its tolerations may differ.
+// edited returns the outcome for a pod whose spec is newer than the cache's: its tolerations may differ.
 func edited(known, generation int64) eviction.Outcome {
 	why := fmt.Sprintf("the pod was edited: its generation is %d, and the watch has shown %d", generation, known)
 	return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why, PreflightFirst: true}
@@ -125,7 +125,7 @@ func requests(e *eviction.Request) []verb {
 	return append(requests, deleteVerb)
 }
 
-// send makes one request within the timeout, and returns its outcome, and what its answer shows of the pod.
+// send makes one request within the timeout. It returns the outcome, and what the answer shows of the pod.
 func (a *API) send(ctx context.Context, e *eviction.Request, v verb) (eviction.Outcome, shown) {
 	bounded, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()

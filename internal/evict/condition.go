@@ -19,7 +19,7 @@ const (
 )
 
 // conditionPatch returns a strategic merge patch of a pod's status: conditions merge by type, so other conditions stay.
-// It has no fields but those to be set, as a null deletes. The UID makes the patch fail on another pod of that name.
+// It has only fields to set, because null deletes a field. The UID makes the patch fail on another pod of that name.
 func conditionPatch(e *eviction.Request, now time.Time) ([]byte, error) {
 	message := conditionMessage
 	if on := e.Verdict.Taint; on != nil && on.Effect == v1.TaintEffectNoSchedule {

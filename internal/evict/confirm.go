@@ -20,8 +20,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maxUnshared is how many calls may be in flight while each needs a GET that was sent after the call began. So a single
-// eviction never relies on the GET of an earlier eviction.
+// maxUnshared is the maximum number of calls in flight up to which each call needs a GET that was sent after the call
+// began. So a single eviction never relies on the GET of an earlier eviction.
 const maxUnshared = 4
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
@@ -50,18 +50,18 @@ type ConfirmOptions struct {
 	// Timeout bounds one request. 0: CallTimeout.
 	Timeout time.Duration
 
-	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call is
-	// sent later than that.
+	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call must
+	// be sent later than that.
 	PausedSince func() time.Time
 
-	// Withdrawn reports whether the eviction was withdrawn since its call began. Judge may permit it again: it does not
-	// know of a hold that has begun and ended since, after which deleteAfter starts again.
+	// Withdrawn reports whether the eviction was withdrawn since its call began. The judge alone may permit the call
+	// again: it does not know of a hold that began and ended since, after which deleteAfter starts again.
 	Withdrawn func(uid types.UID) bool
 
 	// NodeRead receives the outcome of each GET of a node.
 	NodeRead func(node string, sent time.Time, o eviction.Outcome)
 
-	// Clock is the clock of the judge's times, too. Nil: the machine's.
+	// Clock must be the clock of the judge's times. Nil: the machine's.
 	Clock Clock
 }
 
@@ -95,7 +95,7 @@ func Confirm(o ConfirmOptions) *Confirmed {
 	return &Confirmed{ConfirmOptions: o, getNode: newSender(o.Client).node, reads: map[string]*nodeRead{}}
 }
 
-// Evict makes the call as far as it is confirmed. Otherwise the outcome is Unconfirmed, or that of the GET of the node.
+// Evict makes the call if it is confirmed. Otherwise the outcome is Unconfirmed, or that of the GET of the node.
 func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	began := c.Clock.Now()
 	c.inFlight.Add(1)
@@ -110,8 +110,8 @@ func (c *Confirmed) Evict(ctx context.Context, e eviction.Request) eviction.Outc
 	return c.Evictor.Evict(ctx, e)
 }
 
-// confirm carries out the [Confirmation] of a call. An earlier GET may lack what the cache has learnt since: a call
-// that it does not confirm is judged again by a GET of now.
+// confirm carries out the [Confirmation] of a call. An earlier GET may be older than the cache: if it does not confirm
+// the call, a new GET decides.
 func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time.Time) (eviction.Outcome, bool) {
 	now := c.Clock.Now()
 	outcome, sent := c.confirmSince(ctx, e, func() time.Time { return c.notBefore(e, began) })
@@ -125,8 +125,8 @@ func (c *Confirmed) confirm(ctx context.Context, e *eviction.Request, began time
 	return outcome, outcome.Kind == proceed
 }
 
-// notBefore returns when the GET for a call may have been sent at the earliest. While calls pause, a GET from before
-// the pause does not show whether the API server is back.
+// notBefore returns the earliest time at which the GET for a call may have been sent. While calls pause, a GET from
+// before the pause does not show whether the API server is back.
 func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	at := e.Verdict.At
 	if c.inFlight.Load() <= maxUnshared {
@@ -199,8 +199,7 @@ func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
 	return ""
 }
 
-// whyNotPermitted returns why the request was not permitted, when the GET was sent, by a taint that the GET shows; or
-// "".
+// whyNotPermitted returns why, when the GET was sent, no taint that the GET shows permitted the request; "" if one did.
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"
@@ -215,7 +214,7 @@ func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, no
 	return whyNotCarried(node.Name, live, t)
 }
 
-// permitting returns the taint because of which the request was permitted at that moment, or why it was not.
+// permitting returns the taint that permitted the request at that moment, or why none did.
 func permitting(
 	judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, at time.Time,
 ) (t *v1.Taint, why string) {
@@ -241,7 +240,7 @@ func permitting(
 // changed describes a verdict that did not permit the method when the GET was sent.
 func changed(v *policy.Verdict, method policy.Method) string {
 	switch {
-	case v.Held.By != 0 && !v.Goes():
+	case v.Held.By != 0 && !v.Evicts():
 		return "is held by " + v.Held.String()
 	case method == policy.Delete && v.Delete.Evict:
 		return v.Delete.String()
@@ -269,7 +268,7 @@ func carries(taints []v1.Taint, t *v1.Taint) bool {
 	})
 }
 
-// behind reports whether one resourceVersion is certainly older than the other.
+// behind reports whether the resourceVersion version is certainly older than live.
 func behind(version, live string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, live)
 	return err == nil && order < 0

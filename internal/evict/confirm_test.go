@@ -146,13 +146,13 @@ func TestAVersionThatComesAfterTheVerdictConfirmsNothing(t *testing.T) {
 		c.cache.pods["uid"].Tolerations = []v1.Toleration{{Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}
 		time.Sleep(2 * time.Minute)
 		c.live.ResourceVersion = "12"
-		anew := *c.cache.node
-		anew.Taints = []taint.History{{{Taint: c.live.Spec.Taints[0], Since: time.Now()}}}
+		changed := *c.cache.node
+		changed.Taints = []taint.History{{{Taint: c.live.Spec.Taints[0], Since: time.Now()}}}
 		pod, node := c.cache.Pod("uid")
 		request := eviction.Request{Pod: pod, Verdict: taint.Decide(pod, node, taint.Rules{})}
 		c.Evictor = plain{c}
 		c.Reader = &changing{cached: c.cache, do: func() {
-			c.cache.change(func(to *cached) { to.node = &anew })
+			c.cache.change(func(to *cached) { to.node = &changed })
 			c.version = "12"
 		}}
 		if o := c.Confirmed.Evict(t.Context(), request); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
@@ -176,7 +176,7 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 		"the taint was lifted":                             func(c *confirming) { c.live.Spec.Taints = nil },
 		"the taint has another value":                      func(c *confirming) { c.live.Spec.Taints[0].Value = "x" },
 		"the taint has another effect":                     func(c *confirming) { c.live.Spec.Taints[0].Effect = v1.TaintEffectNoSchedule },
-		"the taint was set anew":                           func(c *confirming) { c.live.Spec.Taints[0].TimeAdded = &later },
+		"the taint was set again":                          func(c *confirming) { c.live.Spec.Taints[0].TimeAdded = &later },
 		"only another taint is there":                      func(c *confirming) { c.live.Spec.Taints[0].Key = "other" },
 		"the node was replaced":                            func(c *confirming) { c.live.UID = "another" },
 		"the watch has not shown the node's latest change": func(c *confirming) { c.version = "9" },
@@ -534,7 +534,7 @@ func TestWhileFewCallsAreUnderWayEachNeedsAGetFromAfterItBegan(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			if len(c.made) != 2 || len(c.gets) != gets {
-				t.Errorf("beside %d others: %d calls, GETs at %v, want %d", others, len(c.made), c.gets, gets)
+				t.Errorf("with %d others: %d calls, GETs at %v, want %d", others, len(c.made), c.gets, gets)
 			}
 		})
 	}

@@ -4,8 +4,8 @@
 // Each call carries the UID of the judged pod, so that another pod of the same name is never touched, and ends in
 // exactly one outcome, by the table in docs/reference/outcomes.md.
 //
-// A GET of the pod's node confirms each write, however far the cache lags: each PATCH of a condition, preflight (DELETE
-// with dryRun=All), DELETE and POST of an eviction; a call of an [Evictor] that is no [ConfirmingEvictor] as a whole:
+// However far the cache lags, a GET of the pod's node confirms each PATCH of a condition, preflight (DELETE with
+// dryRun=All), DELETE and POST of an eviction, or a caller's [Evictor] as a whole (unless it is a [ConfirmingEvictor]):
 //
 //   - the GET was sent at most 5 s before the write, not before the pod's deadline, not before the cache had the pod's
 //     node and tolerations, and, while at most four calls are in flight, not before this call began;

@@ -18,7 +18,7 @@ type DryRunEvictor struct {
 	Judge  func() policy.Judge // the latest
 }
 
-// Evict logs the decision and returns an outcome of kind DryRun, or Unconfirmed if the pod is not to go any longer.
+// Evict logs the decision and returns an outcome of kind DryRun, or Unconfirmed if the pod is no longer to be evicted.
 func (d DryRunEvictor) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 	if why := d.doubt(&e); why != "" {
 		return eviction.Outcome{Kind: eviction.Unconfirmed, Message: why}
@@ -29,7 +29,7 @@ func (d DryRunEvictor) Evict(ctx context.Context, e eviction.Request) eviction.O
 	return eviction.Outcome{Kind: eviction.DryRun, Message: e.Verdict.String()}
 }
 
-// doubt returns why the pod is not to go any longer, or "".
+// doubt returns why the pod is no longer to be evicted, or "".
 func (d DryRunEvictor) doubt(e *eviction.Request) string {
 	judge := d.Judge()
 	pod, node := d.Reader.Pod(e.Pod.UID)

@@ -12,11 +12,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maxReadAge is how long a GET of a node counts, from when it was sent. With one second, a burst over 100 nodes took a
-// GET for every third pod, and 1.4 times as long.
+// maxReadAge is how long a GET of a node counts after it was sent. With one second, a burst over 100 nodes took a GET
+// for every third pod, and 1.4 times as long.
 const maxReadAge = 5 * time.Second
 
-// LiveNode is what is kept of a node as a GET has shown it.
+// LiveNode has the fields of a node that confirmations use, as a GET returned them.
 type LiveNode struct {
 	Sent            time.Time // when the GET was sent
 	UID             types.UID
@@ -26,7 +26,7 @@ type LiveNode struct {
 	Unschedulable   bool // spec.unschedulable
 }
 
-// NewLiveNode returns what is kept of a node; sent is when its GET was sent.
+// NewLiveNode returns the LiveNode of a node; sent is when its GET was sent.
 func NewLiveNode(node *v1.Node, sent time.Time) LiveNode {
 	return LiveNode{
 		Sent: sent, UID: node.UID, ResourceVersion: node.ResourceVersion, Labels: node.Labels,
@@ -53,9 +53,9 @@ func (n *nodeRead) serves(notBefore time.Time) bool {
 	}
 }
 
-// readNode returns a GET of the node that was sent at notBefore or later. The GET may have failed, or have taken longer
-// than it counts. For each node one GET is in flight, and another only if the first has no answer for as long as it
-// counts. notBefore is asked again after each wait. readNode fails only if the context ends.
+// readNode returns a GET of the node that was sent at notBefore or later. The GET may have failed, or may have taken
+// longer than maxReadAge. At most one GET of a node is in flight, unless the first has had no answer for maxReadAge.
+// notBefore is called again after each wait. readNode fails only if the context ends.
 func (c *Confirmed) readNode(ctx context.Context, node string, notBefore func() time.Time) (*nodeRead, error) {
 	for {
 		read, mine := c.takeRead(node, notBefore())

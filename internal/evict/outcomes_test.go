@@ -15,7 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestGoldenOutcomes holds docs/reference/outcomes.md equal to what the code says: the kinds and causes of package eviction,
 // the waits of packages dispatch and shard, and the rules.

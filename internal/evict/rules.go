@@ -25,8 +25,8 @@ const proceed eviction.Kind = 0
 type rule struct {
 	verbs     verb
 	low, high int                // HTTP status codes, inclusive; 0 and 0: no HTTP answer
-	sign      string             // what else the answer shows, in words
-	shows     func(*answer) bool // the same as code; nil: nothing else is asked
+	sign      string             // describes the answers for which shows returns true
+	shows     func(*answer) bool // a further condition; nil: none
 	kind      eviction.Kind
 	cause     string
 	means     string
@@ -38,7 +38,7 @@ func on(verbs verb, low, high int) rule { return rule{verbs: verbs, low: low, hi
 // silence returns a rule for requests to which no HTTP answer came.
 func silence() rule { return on(anyVerb, 0, 0) }
 
-// showing returns the rule for answers that also show this, which sign has in words.
+// showing returns the rule for answers for which shows also returns true. sign describes these answers.
 func (r rule) showing(sign string, shows func(*answer) bool) rule {
 	r.sign, r.shows = sign, shows
 	return r
@@ -125,8 +125,8 @@ func hasCause(t metav1.CauseType) func(*answer) bool {
 	return func(a *answer) bool { return apierrors.HasStatusCause(a.err, t) }
 }
 
-// serverSays returns whether the API server itself gives this reason. For the body of a proxy, which is no Status, the
-// client makes up a Status of the same reason, and notes that in a cause.
+// serverSays reports whether the API server itself gives this reason. If a proxy's body is not a Status, the client
+// makes up a Status with the same reason, and marks it by a cause.
 func serverSays(reason metav1.StatusReason) func(*answer) bool {
 	return func(a *answer) bool {
 		return a.status.Reason == reason && !hasCause(metav1.CauseTypeUnexpectedServerResponse)(a)

@@ -17,7 +17,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// FieldManager is the name under which managedFields of pods have what this program writes.
+// FieldManager is the name of this program in the managedFields of pods.
 const FieldManager = "taint-manager"
 
 // shown is what an answer shows of the pod; the zero value if the answer shows nothing, or if it is not needed.
@@ -68,7 +68,7 @@ func (r restSender) delete(ctx context.Context, pod *taint.Pod, options metav1.D
 	return shownBy(result), result.Error()
 }
 
-// shownBy reads the metadata in an answer. They may have 100,000 labels, which are not decoded.
+// shownBy reads the metadata in an answer. It does not decode the labels, of which there may be 100,000.
 func shownBy(result rest.Result) shown {
 	var object struct {
 		Metadata struct {
@@ -90,7 +90,7 @@ func show(generation int64, terminating bool) shown {
 	return shown{generation, terminating}
 }
 
-// node reads a node from etcd, not from the API server's cache, as it names no version.
+// node reads a node. Without a resourceVersion the API server reads from etcd, not from its cache.
 func (r restSender) node(ctx context.Context, name string) (*v1.Node, error) {
 	node := &v1.Node{}
 	return node, r.client.Get().MaxRetries(0).Resource("nodes").Name(name).Do(ctx).Into(node)
@@ -106,8 +106,8 @@ func (r restSender) evict(ctx context.Context, body *policyv1.Eviction) error {
 	return failureInside(result)
 }
 
-// failureInside finds a failure in the body of an answer whose HTTP status is a success: so the eviction subresource
-// reports two budgets on one pod. A body that can't be read is no failure.
+// failureInside finds a failure in the body of an answer whose HTTP status is a success: the eviction subresource
+// reports two budgets on one pod in this way. A body that can't be read is no failure.
 func failureInside(result rest.Result) error {
 	_, err := result.Get()
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {

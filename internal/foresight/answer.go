@@ -42,7 +42,7 @@ func (r *Remarks) note(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
 }
 
-// Said returns the remarks themselves.
+// Said returns the remarks.
 func (r *Remarks) Said() *Remarks { return r }
 
 // All returns the warnings, the notes, and what the answer lacks.
@@ -54,7 +54,7 @@ func (r *Remarks) All() []string {
 	return all
 }
 
-// Headline ends the first sentence of an answer with by whose rules the pods were judged.
+// Headline completes the first sentence of an answer: it appends whose rules judged the pods, if that needs saying.
 func (r *Remarks) Headline(s string) string {
 	if r.By != "" {
 		s += ", " + r.By
@@ -70,7 +70,7 @@ func (r *Remarks) CannotSay() error {
 	return errors.New("incomplete answer: " + r.gap())
 }
 
-// gap returns in one clause what is not known.
+// gap returns a clause with everything that is unknown.
 func (r *Remarks) gap() string { return strings.Join(r.Incomplete, "; and ") }
 
 // PodRef identifies a pod of an answer.
@@ -100,7 +100,7 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// ShortList joins names. It counts the last names of a long list.
+// ShortList joins names. Of a long list it names the first ones and counts the rest.
 func ShortList(names []string) string {
 	const most = 5
 	if rest := len(names) - most; rest > 1 {

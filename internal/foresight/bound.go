@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// BoundPod is a pod that is bound to a node in question and is not listed as to be evicted.
+// BoundPod is a pod that is bound to a selected node and is not to be evicted.
 type BoundPod struct {
 	PodRef
 	Standing Standing
@@ -17,19 +17,19 @@ type BoundPod struct {
 // Standing says why a pod is on its node.
 type Standing string
 
-// The standings of pods that no taint evicts, or no longer.
+// The standings of pods that no taint evicts, or evicts any more.
 const (
 	Orphaned    Standing = "orphaned"    // its node does not exist
-	Terminating Standing = "terminating" // it is being deleted, for whatever reason, and not gone yet
+	Terminating Standing = "terminating" // it is being deleted, for whatever reason
 	Finished    Standing = "finished"
 	Kept        Standing = "kept" // it has finished, and has a finalizer
 	Mirror      Standing = "mirror"
 	OfDaemonSet Standing = "DaemonSet"
 	Tolerating  Standing = "tolerating"
-	Unaffected  Standing = "unaffected" // by policies, or as no taint may evict
+	Unaffected  Standing = "unaffected" // because of policies, or because no taint may evict it
 )
 
-// standing returns why a pod is on its node that does not go by this verdict.
+// standing returns why a pod is on its node although this verdict does not evict it.
 func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	switch {
 	case m.nodes[p.Node] == nil:
@@ -50,7 +50,7 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	return Unaffected
 }
 
-// Bound returns the names of the pods of this standing.
+// Bound returns the names of the pods with this standing.
 func (p *Pending) Bound(s Standing) (names []string) {
 	for i := range p.Others {
 		if p.Others[i].Standing == s {

@@ -29,13 +29,13 @@ type BudgetPlan struct {
 	selector         labels.Selector
 	healthy, desired int  // numbers of pods
 	expected         int  // number of pods, healthy or not; 0 if they were not counted
-	always           bool // evictions of pods that are not ready never ask the budget
+	always           bool // the budget never applies to pods that are not ready
 }
 
-// sparesUnready reports whether evictions of pods that are not ready do not ask the budget.
+// sparesUnready reports whether the budget does not apply to evictions of pods that are not ready.
 func (b *BudgetPlan) sparesUnready() bool { return b.always || b.desired > 0 && b.healthy >= b.desired }
 
-// budgetOf returns a budget that no eviction has asked.
+// budgetOf returns a budget without counted evictions.
 func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
@@ -72,8 +72,8 @@ func (m *Model) budgetsInOrder() []BudgetPlan {
 	return list
 }
 
-// budgetsWith returns copies of the budgets as they are once nodes have these taints: the ready pods of a node with an
-// outage are not ready then.
+// budgetsWith returns copies of the budgets as they will be once nodes have these taints: ready pods of a node with an
+// outage become not ready.
 func (m *Model) budgetsWith(taints map[string][]v1.Taint) []BudgetPlan {
 	budgets := m.budgetsInOrder()
 	for _, p := range m.pods {
@@ -112,7 +112,7 @@ func (b *BudgetPlan) covers(p *pod) bool {
 	return p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels))
 }
 
-// covering returns the budgets that cover a pod, and reports whether an eviction of the pod asks them.
+// covering returns the budgets that cover a pod, and reports whether they apply to an eviction of the pod.
 func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, asked bool) {
 	for i := range budgets {
 		if b := &budgets[i]; b.covers(p) {

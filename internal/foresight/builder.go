@@ -21,10 +21,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Reading is what is known of how the objects were read.
+// Reading describes how the objects were read.
 type Reading struct {
-	// At is when the objects were read. A question about a later time takes into account which breakers are reset until
-	// then. Zero: at the time of the question.
+	// At is when the objects were read. A question about a later time takes into account which breakers reset in
+	// between. Zero: at the time of the question.
 	At time.Time
 
 	// Newest is the newest time in a dump that is not in the future; zero if there is none. Aged is set if At is that
@@ -32,7 +32,7 @@ type Reading struct {
 	Newest time.Time
 	Aged   bool
 
-	From   string // names the source in messages, such as "the cluster"
+	From   string // the source, as messages name it: "the cluster"
 	Dumped bool   // an object that is missing may only be missing from a dump
 
 	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
@@ -42,21 +42,21 @@ type Reading struct {
 	Kubernetes     device.Version // of the cluster; 0 if it is unknown, or not needed
 	DevicesUnknown string         // why devices, claims or rules were not read; empty if they were, or are not needed
 
-	Journal *Journal // what was read of the manager's
+	Journal *Journal // the part of the manager's journal that was read
 
 	// AsRunning is set if the pods are judged by the configuration that the manager has published: that of the Journal,
 	// or the default one if there is no manager.
 	AsRunning bool
 
-	Notes, Warnings []string // about what was not read, and about what may be missing in a dump
+	Notes, Warnings []string // about objects that were not read, or that may be missing in a dump
 	premature       bool     // the first warning says that the question is about a time before the dump's
 
-	// Missing has what may be missing in a dump and may change an answer. PodsLeftOut says which pods its tool does not
-	// write; empty if it writes all.
+	// Missing names what may be missing in a dump and may change an answer. PodsLeftOut names the pods that the dump's
+	// tool does not write; empty if it writes all.
 	Missing     []string
 	PodsLeftOut string
 
-	PodNamespaces map[string]bool // those of whose pods a dump has a list; "" is any
+	PodNamespaces map[string]bool // namespaces of which a dump lists the pods; "" is any
 }
 
 // MayLackPods returns why pods may be missing; "" if there is no reason.
@@ -73,7 +73,7 @@ type Moment struct {
 	After time.Duration
 }
 
-// settle returns the time of a question, notes that a dump is old, and warns about a question before the dump's time.
+// settle returns the time of a question. It notes that a dump is old, and warns of a question before its time.
 func (r *Reading) settle(q Moment) time.Time {
 	newest := fmt.Sprintf("the newest time in %s is %s", r.From, taint.Stamp(r.Newest))
 	if q.At.IsZero() && q.After < 0 { // as if the time were written out
@@ -105,23 +105,23 @@ type Builder struct {
 	seen  map[uint64]*added // by a hash of the kind and the name
 	seed  maphash.Seed
 	uids  map[uint64]*added // pods by a hash of their UIDs
-	twice map[*added]twin   // the objects that were added in several states
-	early map[string]bool   // nodes of which a pod was counted before Load
+	twice map[*added]twin   // objects that were added in several states
+	early map[string]bool   // nodes whose pods were only counted before Load
 
-	beside *Builder // of the whole cluster; nil if that was not read
+	whole *Builder // of the whole cluster; nil if that was not read
 }
 
 // version is the state of an object.
 type version struct {
 	uid      uint64 // a hash
 	revision uint64 // its resourceVersion; 0 if that is no number
-	content  uint64 // a hash of what decides or, without a revision, of all
+	content  uint64 // a hash of the fields that decide or, without a revision, of all fields
 	created  int64
 	written  int64 // when the object says that it was written
-	beta     bool  // read in a version of the API that has a later one
+	beta     bool  // read in an old version of the API
 }
 
-// is reports whether both are the same state. Copies in two versions of the API are not compared: each has its own form.
+// is reports whether both are the same state. In two versions of the API, their content is not compared.
 func (v *version) is(other *version) bool {
 	return v.uid == other.uid && v.revision == other.revision && (v.content == other.content || v.beta != other.beta)
 }
@@ -144,8 +144,8 @@ type added struct {
 	version
 	lacks   lacking
 	ready   bool      // of a pod that is only counted
-	counted *replicas // as one of which it is; otherwise nil
-	kept    *pod      // nil if it is not kept
+	counted *replicas // the replicas among which it was counted; nil if it was not
+	kept    *pod      // nil if only counted
 }
 
 // twin has the name of an object, and its states except the newest one.
@@ -167,15 +167,15 @@ func NewBuilder(by Ruleset, focus Focus) *Builder {
 	}
 }
 
-// New returns an empty builder of a model by the same rules, of a dump. masked reports whether a redactor has masked a
-// value.
+// New returns an empty builder, with the same rules and focus, for a dump. masked reports whether a redactor has masked
+// a value.
 func (b *Builder) New(masked func(value string) bool) *Builder {
 	made := NewBuilder(b.rules, b.focus)
 	made.masked = masked
 	return made
 }
 
-// Judge sets other rules, before Load.
+// Judge replaces the rules. It must be called before Load.
 func (b *Builder) Judge(by Ruleset) { b.rules = by }
 
 // Add adds a node, a pod, a PodDisruptionBudget, an event of a pod, an object of package device, or a namespace, whose
@@ -212,25 +212,25 @@ func (b *Builder) Add(object any) {
 	}
 }
 
-// Beside returns an empty builder for the nodes and pods of the whole cluster, on which an answer about one pod depends
-// by the pace of evictions alone.
-func (b *Builder) Beside() *Builder {
+// WholeCluster returns an empty builder for the nodes and pods of the whole cluster. An answer about one pod depends on
+// them only because they slow down its eviction.
+func (b *Builder) WholeCluster() *Builder {
 	made := NewBuilder(b.rules, Focus{Nodes: &Selection{}})
 	made.masked = b.masked
 	return made
 }
 
-// SetBeside sets what was added for the whole cluster, before Load.
-func (b *Builder) SetBeside(all *Builder) { b.beside = all }
+// SetWholeCluster sets the builder of the whole cluster. It must be called before Load.
+func (b *Builder) SetWholeCluster(all *Builder) { b.whole = all }
 
-// loadBeside returns the model of the whole cluster; nil if it was not read, if its objects are there in states that
-// cannot be ordered, or if no rate limits evictions.
-func (b *Builder) loadBeside(r Reading, q Moment) *Model {
-	if b.beside == nil || !b.rules.Limited() {
+// loadWholeCluster returns the model of the whole cluster. It returns nil if the cluster was not read, if the states of
+// an object cannot be ordered, or if no rate limits evictions.
+func (b *Builder) loadWholeCluster(r Reading, q Moment) *Model {
+	if b.whole == nil || !b.rules.Limited() {
 		return nil
 	}
-	b.beside.Judge(b.rules)
-	m, _ := b.beside.Load(r, q)
+	b.whole.Judge(b.rules)
+	m, _ := b.whole.Load(r, q)
 	return m
 }
 
@@ -265,7 +265,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	}
 }
 
-// isStatic reports whether a pod mirrors a static one, though it lacks the annotation that says so.
+// isStatic reports whether a pod mirrors a static pod but lacks the annotation that says so.
 func isStatic(p *v1.Pod) bool {
 	if _, mirror := p.Annotations[v1.MirrorPodAnnotationKey]; mirror {
 		return false
@@ -293,8 +293,8 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 	return v
 }
 
-// deciding returns what decides of an object: two copies of one resourceVersion that differ in it were not both written
-// by the API server.
+// deciding returns the fields of an object that affect decisions. If two copies with one resourceVersion differ in
+// these fields, the API server did not write both.
 func deciding(o metav1.Object) any {
 	type decisive struct { // without the empty fields of a v1.Node or a v1.Pod: each object is encoded
 		Labels      map[string]string `json:",omitempty"`
@@ -323,13 +323,13 @@ func deciding(o metav1.Object) any {
 	return nil
 }
 
-// IsNew reports whether an object is to be added: it was not added before, or in an older state, which it replaces.
+// IsNew reports whether an object is to be added: it is new, or it replaces an older state.
 func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	return b.newState(kind, o, written) != nil
 }
 
-// newState returns the state of an object that is to be added; nil if the state is not newer than the one that was
-// added. All other states are kept as well, so that the order in which they are added does not matter.
+// newState returns the state of an object to add; nil if a state that is not older was added before. It also remembers
+// the states that it does not return, so that the order of additions does not matter.
 func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *added {
 	hash := maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
 	now, s := b.versionOf(o, written), b.seen[hash]
@@ -395,9 +395,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 			b.lacks[l]++
 		}
 	}
-	beside := b.loadBeside(r, q)
+	whole := b.loadWholeCluster(r, q)
 	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at, beside: beside, users: b.cluster()}
+	m := &Model{objects: b.objects, reading: r, at: at, whole: whole, users: b.cluster()}
 	for _, n := range m.nodes {
 		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
 	}
@@ -413,8 +413,8 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	return m, nil
 }
 
-// repeated returns the names of the objects of which no state is newer than all others, and of the nodes of which pods
-// were counted that a newer state of the node needs.
+// repeated returns the names of the objects that have no newest state, and of the nodes whose pods were only counted
+// although a newer state of the node needs the pods.
 func (b *Builder) repeated() (names []string) {
 	for newest, states := range b.twice {
 		if slices.ContainsFunc(states.others, func(v version) bool { return newest.compare(&v) <= 0 && !newest.is(&v) }) {
@@ -429,8 +429,8 @@ func (b *Builder) repeated() (names []string) {
 	return names
 }
 
-// boundBy returns the moment from which a pod counts as bound that the API says was bound then, as of this time, which
-// may be cut off to the second, too: the next second, or this time if the API has no time or a later one.
+// boundBy returns the moment from which on a pod counts as bound: the second after bound, the time in the API. If bound
+// is zero or later than at, it returns at, which may itself be truncated to the second.
 func boundBy(bound, at time.Time) time.Time {
 	if bound.IsZero() || bound.After(at) {
 		return at

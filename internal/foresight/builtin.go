@@ -9,9 +9,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// builtin returns a clause that says how the built-in controller would decide otherwise about a pod that runs, as far as
-// the present state shows it; "" if it would decide alike. ours is the verdict by the rules.
-// docs/reference/differences.md lists all differences.
+// builtin returns a clause that says how the built-in controller would decide differently about a running pod, as far
+// as the present state shows; "" if it would not. ours is the verdict by the rules. docs/reference/differences.md lists
+// all differences.
 func (ne *nodeEstimate) builtin(p *taint.Pod, ours *policy.Verdict, by *rulesAt) string {
 	if taint.NeverEvicted(p) != 0 {
 		return ""
@@ -31,8 +31,8 @@ func (ne *nodeEstimate) builtin(p *taint.Pod, ours *policy.Verdict, by *rulesAt)
 	return ne.builtinCountdown(p, &v, rules)
 }
 
-// builtinCountdown returns the clause about countdowns of the built-in controller: they overflow, and no other taint moves
-// them.
+// builtinCountdown returns the clause about countdowns of the built-in controller, which may overflow and ignore other
+// taints.
 func (ne *nodeEstimate) builtinCountdown(p *taint.Pod, v *taint.Verdict, rules taint.Rules) string {
 	var countdowns []*taint.State
 	for _, history := range ne.latest.Taints {

@@ -99,7 +99,7 @@ type NodeChange struct {
 	Was    string `json:"was,omitempty"` // the taint that was replaced
 }
 
-// distinct returns the changes without those that are there before: kubectl taint, too, takes a removal twice.
+// distinct returns the changes without repetitions, because kubectl taint accepts repeated removals, too.
 func distinct(changes []Change) (list []Change) {
 	for _, c := range changes {
 		if !slices.Contains(list, c) {

@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Command is a command, and what it does about a pod.
+// Command is a command, and what it does for a pod.
 type Command struct {
 	Does    string `json:"does"`
 	Command string `json:"command"`
@@ -32,7 +32,7 @@ func commands(p *pod, e *Explanation) []Command {
 			decided = decided || by.Policy != "" || t.Effect != v1.TaintEffectNoExecute
 		}
 	}
-	if e.Prediction.Device != nil || e.Prediction.Also != nil { // what helps against taints of the node does not suffice
+	if e.Prediction.Device != nil || e.Prediction.Also != nil { // changing the node's taints is not enough
 		taints = nil
 	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
@@ -45,7 +45,7 @@ func commands(p *pod, e *Explanation) []Command {
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),
 		})
 	}
-	if len(taints) > 0 && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads its template
+	if len(taints) > 0 && !decided && e.Prediction.DeletedBy == "" { // the DaemonSet controller reads the template
 		list = append(list, Command{
 			"keep this pod without changing the taint; a replacement does not get the toleration",
 			"kubectl patch " + pod + " --type=json -p=" + shellWord(tolerating(p, taints)),
@@ -60,8 +60,8 @@ func commands(p *pod, e *Explanation) []Command {
 	return append(list, Command{"delete this pod now, ignoring budgets", "kubectl delete " + pod})
 }
 
-// tolerating returns the JSON patch by which a pod tolerates the taints forever. The first toleration that
-// matches counts, so the patch begins the list.
+// tolerating returns the JSON patch that makes a pod tolerate the taints forever. The first toleration that matches
+// counts, so the patch begins the list.
 func tolerating(p *pod, taints []v1.Taint) string {
 	var patch, tolerations []any
 	add := func(path string, value any) {
@@ -80,14 +80,14 @@ func tolerating(p *pod, taints []v1.Taint) string {
 	return string(text)
 }
 
-// withoutValue returns the taint that is written so, without its value.
+// withoutValue parses a taint, and drops its value.
 func withoutValue(written string) v1.Taint {
 	keyAndValue, effect, _ := strings.Cut(written, ":")
 	key, _, _ := strings.Cut(keyAndValue, "=")
 	return v1.Taint{Key: key, Effect: v1.TaintEffect(effect)}
 }
 
-// plainWord matches what a shell leaves as it is.
+// plainWord matches words that need no quotes in a shell.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/:=-]+$`)
 
 // shellWord quotes a text for a shell, where that is needed.

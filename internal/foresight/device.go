@@ -43,7 +43,7 @@ func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []devi
 	return pairs, at
 }
 
-// version is that of Kubernetes or, if it is unknown, the first one that evicts because of all taints of devices.
+// version returns the version of Kubernetes; if unknown, the first one that evicts because of all taints of devices.
 func (m *Model) version() device.Version { return cmp.Or(m.reading.Kubernetes, device.Default) }
 
 // predict returns the prediction for a pod, by the taints of its node and of devices, and the verdict about its node.
@@ -57,7 +57,7 @@ func (m *Model) predict(by *rulesAt, p *pod, d *device.Cluster) (Prediction, pol
 	if !first.Evict || at.Before(*first.At) {
 		first, second = second, first
 	}
-	if second.Goes() {
+	if second.EvictedOrHeld() {
 		first.Also = &second
 	}
 	return first, verdict
@@ -112,7 +112,7 @@ func (m *Model) unknownDevices(pods iter.Seq[*pod]) []string {
 		Count(using, "pod"), why)}
 }
 
-// noteDevices adds about which of these pods versions of Kubernetes decide differently, and what their pools lack.
+// noteDevices adds notes about pods for which versions of Kubernetes decide differently, and about incomplete pools.
 func (m *Model) noteDevices(r *Remarks, d *device.Cluster, pods []*pod) {
 	changes := device.Changes()
 	for _, since := range slices.Sorted(maps.Keys(changes)) {

@@ -1,13 +1,13 @@
-// Package foresight predicts what the manager would do, without doing anything: [Model.Plan] predicts what happens to
+// Package foresight predicts what the manager would do, but does nothing itself: [Model.Plan] predicts what happens to
 // the pods of some nodes if their taints change, [Model.Pending] lists the evictions that are scheduled, and
 // [Model.Explain] explains the verdict on one pod.
 //
-// It is pure: it reads no clock, and the time of a question is an argument. It judges by [policy.Judge] alone, with
-// histories from package journal and facts from package breaker, so that its predictions are what the manager does. If
-// the API does not show the start of a taint, a pod is judged twice, with the earliest and the latest possible start,
-// and its [Prediction] has both times.
+// It is pure: it reads no clock, and the time of a question is an argument. It judges pods with [policy.Judge],
+// histories from package journal and facts from package breaker, as the manager does, so its predictions are the
+// manager's decisions. If the API does not show the start of a taint, a pod is judged twice, with the earliest and the
+// latest possible start, and its [Prediction] has both times.
 //
-// A [Builder] collects what was read, and [Builder.Load] returns the [Model] that can be asked. The answers [Plan],
-// [Explanation] and [Pending] are complete: with notes, missing input and the number of evictions. They are printed as
-// they are, for people and as JSON. Within one [APIVersion] fields are added, but none is renamed or removed.
+// A [Builder] collects objects, and [Builder.Load] returns the [Model] that answers questions. The answers [Plan],
+// [Explanation] and [Pending] are complete, with notes, missing input and the number of evictions. Commands print them
+// as they are, for people and as JSON. Within one [APIVersion] fields are added, but none is renamed or removed.
 package foresight

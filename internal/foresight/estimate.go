@@ -17,20 +17,20 @@ const (
 	FromTimeAdded = "timeAdded" // the taint's own timeAdded
 	FromSight     = "seen"      // it was observed to appear
 	FromPlan      = "plan"      // the plan sets it
-	// no journal has it: it counts from when a manager with the policy sees it, as if that were now
+	// no journal has the start: it is when a manager with the policy sees the taint, assumed to be now
 	FromPolicy = "policy"
 	NotKnown   = "unknown" // none of these; it is within a range
 )
 
 // nodeEstimate has two views of a node: one in which each taint started as late as possible, and one in which each
 // started as early as possible. If the start of a taint is known, the views agree. They also agree on triggers, which
-// count as if a manager with the policies began now, and read the journal.
+// count as if a manager with the policies started now and read the journal.
 type nodeEstimate struct {
 	latest, earliest nodeView
-	taints           []v1.Taint // all that the node has
+	taints           []v1.Taint // all taints of the node
 }
 
-// nodeView is a node with one of the possible starts of its taints.
+// nodeView is a node with one possible start for each of its taints.
 type nodeView struct {
 	taint.Node
 	history journal.NodeHistory
@@ -65,7 +65,7 @@ func (ne nodeEstimate) with(by *Ruleset, n *node, at time.Time) nodeEstimate {
 	}, time.Time{})
 }
 
-// explained returns the estimate with the starts of the journal's record of the node, as for a manager that begins to
+// explained returns the estimate with the starts from the journal's record of the node, as for a manager that begins to
 // lead.
 func (ne nodeEstimate) explained(by *Ruleset, j *Journal, at time.Time) nodeEstimate {
 	r := j.record(ne.latest.Name)
@@ -133,7 +133,7 @@ func upTo(t *v1.Taint, histories []taint.History) taint.History {
 	return nil
 }
 
-// onlyTaint returns the estimate with this one taint only, and its earlier states as if they had ended.
+// onlyTaint returns the estimate as if the node had only this taint, and the taint's earlier states had ended.
 func (ne nodeEstimate) onlyTaint(t *v1.Taint) nodeEstimate {
 	ne.taints = []v1.Taint{*t}
 	for _, view := range []*nodeView{&ne.latest, &ne.earliest} {

@@ -14,9 +14,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Explain explains the verdict on a pod. If namespace is empty, Explain takes a namespace that has a pod of this name
-// or, if none has, events about the pod. Of a pod that is gone Explain returns the events alone. It returns an error if
-// nothing can be said of the pod.
+// Explain explains the verdict on a pod. If namespace is empty, Explain uses a namespace that has a pod of this name
+// or, if none has, events about such a pod. For a pod that is gone, Explain returns only the events. It returns an
+// error if it cannot say anything about the pod.
 func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, error) {
 	if found := m.Find(name); namespace == "" && len(found) > 0 {
 		namespace = found[0]
@@ -85,7 +85,7 @@ func (m *Model) unlisted(namespace string) []string {
 	return []string{"it is unknown whether the pod exists, because " + why}
 }
 
-// podWarnings returns the warnings about a pod: of its tolerations, also of taints that its node may get in an outage.
+// podWarnings returns the warnings about a pod's tolerations, also of taints that its node may get in an outage.
 func (m *Model) podWarnings(p *pod) []string {
 	n := m.nodes[p.Node]
 	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
@@ -115,7 +115,7 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	return list
 }
 
-// named returns the one of these pods that has this name, in any namespace if none is given; nil if there is none.
+// named returns the pod with this name; nil if there is none. If namespace is empty, any namespace counts.
 func named(pods iter.Seq[*pod], namespace, name string) *pod {
 	for p := range pods {
 		if p.Name == name && (namespace == "" || namespace == p.Namespace) {
@@ -139,7 +139,7 @@ func (m *Model) explainPod(p *pod, e *Explanation, by *rulesAt) (d doubts) {
 	d.add(&prediction)
 	for i := range n.Taints {
 		t := m.explainTaint(p, n, &n.Taints[i], by)
-		if t.Prediction != nil && t.Prediction.Goes() {
+		if t.Prediction != nil && t.Prediction.EvictedOrHeld() {
 			d.unsure, d.asIfNow = d.unsure || t.SinceFrom == NotKnown, d.asIfNow || t.SinceFrom == FromPolicy
 		}
 		e.Taints = append(e.Taints, t)
@@ -171,7 +171,7 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	explained.Prediction = &prediction
 	bound := p.Bound.Add(-time.Second) // the API cuts off fractions of a second
 	explained.Arithmetic = []string{n.since(t, &explained, bound)}
-	if prediction.Goes() || prediction.Policy != "" {
+	if prediction.EvictedOrHeld() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
 	}
 	near := nearMiss(&p.Pod, m.judged(t), toleration, m.rules.config.Rules)
@@ -182,8 +182,8 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	return explained
 }
 
-// matching returns the toleration that counts, or nil. If none matches the taint as it is judged, one that matches the
-// taint itself counts.
+// matching returns the toleration that counts, or nil. If no toleration matches the judged form of the taint, one that
+// matches the taint itself counts.
 func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	if toleration := taint.Matching(p, m.judged(t), m.rules.config.Rules); toleration != nil {
 		return toleration
@@ -191,7 +191,7 @@ func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	return taint.Matching(p, t, m.rules.config.Rules)
 }
 
-// judged returns the taint as tolerations count for it: a trigger as if its effect were NoExecute.
+// judged returns the form of the taint that tolerations must match: a trigger has the effect NoExecute.
 func (m *Model) judged(t *v1.Taint) *v1.Taint {
 	if m.rules.triggers(t) {
 		return &v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
@@ -225,8 +225,8 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, bound time.Time) string {
 	return unknown + ", so the countdown starts now (" + since + ")" + n.lastWritten()
 }
 
-// lastWritten says who last wrote the taints, and when, according to managedFields; "" if they don't say. It may have
-// been later, so nothing counts from it.
+// lastWritten says who last wrote the taints, and when, according to managedFields; "" if they don't say. The taint may
+// have been set earlier, so no countdown starts at that time.
 func (n *node) lastWritten() string {
 	if n.written.IsZero() {
 		return ""
@@ -235,10 +235,10 @@ func (n *node) lastWritten() string {
 		n.written.UTC().Format("15:04"))
 }
 
-// stuckAfter is how long after its grace period a pod that is being deleted is stuck.
+// stuckAfter is how long after the end of its grace period a pod that is being deleted counts as stuck.
 const stuckAfter = 10 * time.Second
 
-// stuck returns what holds a pod that should be gone by its grace period, and what to inspect; "" if nothing does.
+// stuck returns what keeps a pod that should be gone after its grace period, and what to inspect; "" if nothing does.
 func (m *Model) stuck(p *pod, at time.Time) string {
 	if p.ends == nil || at.Sub(*p.ends) <= stuckAfter {
 		return ""
@@ -256,7 +256,7 @@ func (m *Model) stuck(p *pod, at time.Time) string {
 	return holds
 }
 
-// unconfirmed says why nobody has confirmed that a pod has stopped, and what to inspect.
+// unconfirmed says why there is no confirmation that the pod has stopped, and what to inspect.
 func (m *Model) unconfirmed(p *pod) string {
 	n := m.nodes[p.Node]
 	switch {
@@ -275,7 +275,7 @@ func (m *Model) unconfirmed(p *pod) string {
 	return "the kubelet has not confirmed that it has stopped: check the kubelet's log and the pod's containers"
 }
 
-// isManaged reports whether Kubernetes sets the taint while its cause lasts, and may replace it by its twin.
+// isManaged reports whether the taint is not-ready or unreachable, which Kubernetes sets, removes and swaps itself.
 func isManaged(t v1.Taint) bool {
 	return taint.ReportsOutage(t.Key)
 }

@@ -48,7 +48,7 @@ type Explanation struct {
 
 	Remarks
 
-	read time.Time // when the pod was there; zero is At
+	read time.Time // when the pod was read; zero means At
 }
 
 // Names returns the namespace and name of the pod if it is to be evicted.
@@ -62,10 +62,10 @@ func (e *Explanation) Names() []string {
 // Evictions returns 1 if the pod is to be evicted.
 func (e *Explanation) Evictions() int { return len(e.Names()) }
 
-// Method returns how the pod goes first, delete or evict: as its policy says or, if none decides, as the manager does.
+// Method returns the first action on the pod, delete or evict, by its policy or, if none decides, by the manager.
 func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.EvictionMethod) }
 
-// Overdue reports whether the pod should have been gone when it was read, and nothing has begun to delete it.
+// Overdue reports whether the pod should have been gone when it was read, and its deletion has not begun.
 func (e *Explanation) Overdue() bool {
 	return e.Prediction != nil && e.Pod.Ends == nil && e.Prediction.Overdue(cmp.Or(e.read, e.At))
 }

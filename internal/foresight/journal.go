@@ -13,21 +13,21 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Journal has the partitions and the state of the manager's journal that were read, and the errors of the others.
+// Journal has the partitions and the state that were read of the manager's journal, and errors for the others.
 type Journal struct {
 	Lease Lease
 
-	// Now is when the Lease and the state were read, by the API server's clock; of a dump, its newest time. Read is
-	// when the reading began, by this machine's clock.
+	// Now is when the Lease and the state were read, by the API server's clock; for a dump, its newest time. Read is
+	// when reading them began, by this machine's clock.
 	Now, Read time.Time
 
 	name, stateName string // in messages
-	grant           string // the command that permits to get them
+	grant           string // the command that grants the permission to get them
 
 	read       map[int]readObject // by number
 	partitions map[int]journal.Partition
 	state      journal.State
-	guards     *breaker.Record // of the state, with the times of the API server's clock; nil if there is none
+	guards     *breaker.Record // from the state, with times by the API server's clock; nil if there is none
 }
 
 // readObject is how an object of the journal was read.
@@ -36,16 +36,16 @@ type readObject struct {
 	err    error
 }
 
-// NewJournal returns a journal of which nothing was read. For messages are the names of its ConfigMaps and of that of
-// the state, and the command that permits a user to get them.
+// NewJournal returns a journal of which nothing was read. Messages use the arguments: the names of its ConfigMaps, the
+// name of the state's ConfigMap, and the command that grants a user the permission to get them.
 func NewJournal(name, state, grant string) *Journal {
 	return &Journal{
 		name: name, stateName: state, grant: grant, read: map[int]readObject{}, partitions: map[int]journal.Partition{},
 	}
 }
 
-// Add adds a partition as it is stored, or the state, or the error of reading it. It returns false if an error does not
-// replace the last version that was read.
+// Add adds a stored partition, the stored state, or the error of reading it. It returns false if it ignores an error
+// because an earlier version was read.
 func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
 	if before, again := j.read[number]; again && before.err == nil && !before.absent && err != nil {
 		return false
@@ -59,7 +59,7 @@ func (j *Journal) Add(number int, stored journal.StoredPartition, err error) boo
 	return true
 }
 
-// Complete notes that the objects that were not added do not exist.
+// Complete records that the objects that were not added do not exist.
 func (j *Journal) Complete() {
 	for number := range journal.StateObject + 1 {
 		if _, added := j.read[number]; !added {
@@ -91,7 +91,7 @@ func (j *Journal) record(node string) journal.Record {
 	return j.partitions[journal.PartitionOf(node)].Records[node]
 }
 
-// lastWatch returns when the writer of the record of this node last watched. While the journal is written, that is now.
+// lastWatch returns when the writer of this node's record last watched: now, if the journal is still being written.
 func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
 	number := journal.PartitionOf(node)
 	partition := j.partitions[number]
@@ -150,7 +150,7 @@ func (j *Journal) absent() (n int) {
 // writtenEvery is more than the time between two writings of the state, while a leader can write it.
 const writtenEvery = time.Minute
 
-// isWritten reports whether anything that was read of the journal was being written at this time.
+// isWritten reports whether, according to what was read, the journal was still being written at this time.
 func (j *Journal) isWritten(at time.Time) bool {
 	written := at.Sub(j.state.Written) <= writtenEvery
 	for _, p := range j.partitions {
@@ -159,8 +159,8 @@ func (j *Journal) isWritten(at time.Time) bool {
 	return written
 }
 
-// clockOf returns at, or the latest time in the record if that is later: the writer's clock may be ahead of the clock
-// of at, and its times must not be rejected for that.
+// clockOf returns at, or the latest time in the record if that is later. The writer's clock may be ahead, and its times
+// must not be rejected for that.
 func clockOf(r journal.Record, at time.Time) time.Time {
 	for _, states := range r.Taints {
 		for i := range states {

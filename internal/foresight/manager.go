@@ -28,27 +28,27 @@ func (l *Lease) renewed(at time.Time) bool {
 	return at.Sub(s.RenewTime.Time) <= time.Duration(*s.LeaseDurationSeconds)*time.Second
 }
 
-// Heartbeat is what a wait needs to know of the manager.
+// Heartbeat is what a wait needs to know about the manager.
 type Heartbeat struct {
-	// Written is when the manager wrote the state of its journal, by its clock, and Read is when the reading of that
-	// began, by this machine's.
+	// Written is when the manager wrote the state of its journal, by its clock, and Read is when reading the state
+	// began, by this machine's clock.
 	Written, Read time.Time
 
-	Ended bool // no manager runs any longer
+	Ended bool // no manager is running
 }
 
-// Config returns the configuration in force, as the manager has published it; nil if it has not, or if it is not known.
+// Config returns the configuration in force, as the manager published it; nil if it did not, or if that is unknown.
 func (j *Journal) Config() *journal.Config { return j.state.Config }
 
 // silent reports whether the state was last written long ago.
 func (j *Journal) silent() bool { return j.Now.Sub(j.state.Written) > writtenEvery }
 
-// ended reports whether a manager has written the journal, and none runs any longer.
+// ended reports whether a manager has written the journal, and none is running any more.
 func (j *Journal) ended() bool {
 	return j.state.Config != nil && j.silent() && j.Lease.Unknown == "" && !j.Lease.renewed(j.Now)
 }
 
-// heartbeat returns the manager's latest; nil if it does not matter, or if there is no manager.
+// heartbeat returns the latest heartbeat of the manager; nil if it does not matter, or if there is no manager.
 func (m *Model) heartbeat() *Heartbeat {
 	j := m.reading.Journal
 	if !m.reading.AsRunning || j.state.Written.IsZero() {
@@ -57,7 +57,7 @@ func (m *Model) heartbeat() *Heartbeat {
 	return &Heartbeat{j.state.Written, j.Read, j.ended()}
 }
 
-// by says by whose rules pods are judged; "" if by those of --config, or if by the default ones, which are in force.
+// by says whose rules judge the pods; "" for the rules of --config, and if the default rules are in force.
 func (m *Model) by() string {
 	const underPolicies = "under the policies of "
 	switch j := m.reading.Journal; {
@@ -74,19 +74,19 @@ func (m *Model) by() string {
 	return underPolicies + "the running manager"
 }
 
-// isDefault reports whether a configuration is that of a manager without a configuration file, as far as it decides.
+// isDefault reports whether a configuration decides like a manager without a configuration file.
 func isDefault(c *journal.Config) bool {
 	return cmp.Or(c.Method, policy.Delete) == policy.Delete && len(c.Policies)+len(c.Guards.Breakers) == 0 &&
 		len(c.Guards.Rates) == 0 && c.MaxEvictionsPerSecond == 0 && !c.Paused && !c.NoComparison
 }
 
-// ConfigChanged reports whether the manager has published another configuration than the one by which pods are judged.
+// ConfigChanged reports whether the manager has published a configuration other than the one that judges the pods.
 func (m *Model) ConfigChanged() bool {
 	same := reflect.DeepEqual(m.reading.Journal.Config(), m.rules.Running)
 	return m.reading.AsRunning && m.unknownConfig() == "" && !same
 }
 
-// unknownRules returns a clause that says why pods may be evicted by other rules than these; none if they are not.
+// unknownRules returns a clause that says why the manager may use other rules than these; none if it uses these.
 func (m *Model) unknownRules() []string {
 	j := m.reading.Journal
 	switch unknown := m.unknownConfig(); {
@@ -114,7 +114,7 @@ func (m *Model) unmanaged() bool {
 	return m.reading.Journal.state.Config == nil && m.unknownConfig() == ""
 }
 
-// unknownConfig says why the configuration in force is not known; "" if it is, or if neither a Lease nor a journal
+// unknownConfig says why the configuration in force is unknown; "" if it is known, or if neither a Lease nor a journal
 // exists.
 func (m *Model) unknownConfig() string {
 	j := m.reading.Journal

@@ -10,14 +10,14 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maskable says where a masked value decides about a pod.
+// maskable names the fields in which a masked value may decide about a pod.
 const maskable = "spec.nodeName, a taint, a toleration or a label"
 
 // isMasked reports whether a redactor has masked a value.
 func (o *objects) isMasked(value string) bool { return o.masked != nil && o.masked(value) }
 
-// selects reports whether a selector selects these labels, or whether a mask hides that. A mask never hides whether a
-// label is there.
+// selects reports whether a selector selects these labels, or whether a mask hides that. A mask hides the value of a
+// label, never its presence.
 func (o *objects) selects(s labels.Selector, these labels.Set) (selected, hidden bool) {
 	requirements, selectable := s.Requirements()
 	for i := range requirements {
@@ -48,7 +48,7 @@ func (o *objects) inQuestion(s *Selection, n *node) (in, hidden bool) {
 	return o.selects(s.Selector, n.Labels)
 }
 
-// leaveOutMasked leaves out the pods about which a value could decide that a redactor has masked.
+// leaveOutMasked leaves out the pods about which a masked value may decide.
 func (m *Model) leaveOutMasked() {
 	for key, p := range m.pods {
 		n := m.nodes[p.Node]
@@ -61,7 +61,7 @@ func (m *Model) leaveOutMasked() {
 	m.reading.Missing = append(m.reading.Missing, masking(len(m.leftOut), "pod", maskable)...)
 }
 
-// masking returns a clause about this number of pods or nodes, and where they have masks; none about no object.
+// masking returns a clause about n pods or nodes with masked values in these places; none if n is 0.
 func masking(n int, kind, where string) []string {
 	if n == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 	return false
 }
 
-// doubtBudgets notes the budgets that select by labels that are masked: they may cover any pod that has such a label.
+// doubtBudgets records the budgets that select by masked labels: they may cover any pod that has such a label.
 func (m *Model) doubtBudgets() {
 	if m.masked == nil || m.reading.BudgetsUnknown != "" {
 		return

@@ -22,12 +22,12 @@ type Focus struct {
 	Namespace string          // of the pods; empty for all
 	Labels    labels.Selector // of the pods; nil for all
 
-	// Nodes in question. Of other nodes the model keeps the pods on those with NoExecute taints only, and counts
-	// the rest by owner. Nil keeps the pods of all nodes.
+	// Nodes are the nodes that the question is about. The model keeps their pods, and the pods of other nodes with
+	// NoExecute taints, and only counts the rest by owner. Nil keeps the pods of all nodes.
 	Nodes *Selection
 }
 
-// Words ends a sentence with the selected pods, on these nodes: " in namespace shop on n1 for pods with app=web".
+// Words ends a sentence by naming the selected pods on these nodes: " in namespace shop on n1 for pods with app=web".
 func (f Focus) Words(nodes []string) string {
 	var words string
 	if f.Namespace != "" {
@@ -48,7 +48,7 @@ type Selection struct {
 	Selector labels.Selector
 }
 
-// among reports whether a node is one of these; every node is if none is named.
+// among reports whether a node is one of nodes, which means all nodes if it is empty.
 func among(nodes []string, name string) bool { return len(nodes) == 0 || slices.Contains(nodes, name) }
 
 // QuestionError reports that a question does not fit the cluster.
@@ -56,12 +56,12 @@ type QuestionError struct {
 	What    string
 	Kubectl string   // the command of kubectl that shows the nodes and their taints or labels
 	Typed   string   // a name that does not exist
-	Names   []string // those that do exist
+	Names   []string // names that do exist
 }
 
 func (q *QuestionError) Error() string { return q.What }
 
-// objects are those of a cluster that a question needs.
+// objects are the objects of a cluster that a question needs.
 type objects struct {
 	rules      Ruleset
 	focus      Focus
@@ -99,7 +99,7 @@ func nodeOf(n *v1.Node) *node {
 	return made
 }
 
-// withTaints returns the node with other taints, as a change that is not observed yet would show it.
+// withTaints returns the node with other taints, as if a change had just been observed.
 func (n *node) withTaints(taints []v1.Taint) *node {
 	changed := *n
 	changed.Taints, changed.version = taints, ""
@@ -116,7 +116,7 @@ func (o *objects) keeps(node string) bool {
 	return in
 }
 
-// concerned reports whether pods may have to go because of a taint of the node.
+// concerned reports whether a taint of the node may evict pods.
 func (o *objects) concerned(n *node) bool {
 	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return o.rules.concerns(&t) })
 }
@@ -131,7 +131,7 @@ func (o *objects) Tainted(nodes []string) []string {
 // HasNodes reports whether a node was added.
 func (o *objects) HasNodes() bool { return len(o.nodes) > 0 }
 
-// CheckNodes returns a [QuestionError] if a node of these names was not added.
+// CheckNodes returns a [QuestionError] if a node with one of these names was not added.
 func (o *objects) CheckNodes(names []string) error {
 	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.nodes[name] != nil })
 	if len(missing) == 0 {
@@ -186,22 +186,21 @@ func (o *objects) Budgets() int { return len(o.budgets) }
 // Model holds the known state of a cluster, and answers questions about it: [Model.Plan], [Model.Pending] and
 // [Model.Explain].
 //
-// A [Builder] makes it. Objects that change later are updated, and count from then, as in a manager. A Model must not
-// be used by several goroutines at once.
+// A [Builder] makes it. Later changes of objects are applied with the time at which they were observed, as in a
+// manager. A Model must not be used by several goroutines at once.
 type Model struct {
 	objects
 	reading Reading
 	at      time.Time       // for which it was loaded
-	leftOut []*pod          // because of a mask
-	beside  *Model          // the whole cluster, for the pace of its evictions; nil if that does not matter, or is not known
+	leftOut []*pod          // pods about which a masked value may decide
+	whole   *Model          // the whole cluster, for the pace of evictions; nil if that does not matter, or is unknown
 	users   *device.Cluster // of devices
 }
 
 // At returns the time for which the model was loaded.
 func (m *Model) At() time.Time { return m.at }
 
-// UpdateJournal stores a version of a partition of the journal, or of its state, or the error of reading it, at this
-// time.
+// UpdateJournal stores a partition of the journal, or its state, or the error of reading it, as read at this time.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
 	j := m.reading.Journal
 	if !j.Add(number, stored, err) {

@@ -91,7 +91,7 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 	}
 }
 
-// A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set anew
+// A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set again
 // later.
 func TestAnOlderVersionOfANodeIsIgnored(t *testing.T) {
 	versioned := func(version string, taints ...v1.Taint) *v1.Node {

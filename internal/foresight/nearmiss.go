@@ -22,8 +22,8 @@ func (n *NearMiss) words() string {
 	return "toleration " + strconv.Quote(n.Toleration) + " nearly matches, but " + n.Difference
 }
 
-// nearMiss returns the pod's first toleration that nearly matches the taint and would tolerate it for longer than the
-// one that counts, which is nil if none matches. It returns nil if there is no such toleration.
+// nearMiss returns the pod's first toleration that nearly matches the taint and would tolerate it for longer than
+// matching, the toleration that counts (nil if none matches). It returns nil if there is no such toleration.
 func nearMiss(p *taint.Pod, t *v1.Taint, matching *v1.Toleration, rules taint.Rules) *NearMiss {
 	for i := range p.Tolerations {
 		near := &p.Tolerations[i]
@@ -37,8 +37,8 @@ func nearMiss(p *taint.Pod, t *v1.Taint, matching *v1.Toleration, rules taint.Ru
 	return nil
 }
 
-// differenceOf returns the one difference because of which a toleration does not match a taint; "" if it matches, or
-// if more than one keeps it from that.
+// differenceOf returns the only difference that keeps a toleration from matching a taint; "" if it matches, or if there
+// is more than one.
 func differenceOf(near *v1.Toleration, t *v1.Taint, rules taint.Rules) string {
 	otherEffect, anyValue, otherKey := *near, *near, *near
 	otherEffect.Effect, otherKey.Key = t.Effect, t.Key

@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// doubts are the reasons why a manager may evict at other times than an answer says.
+// doubts are the reasons why a manager may evict pods at other times than an answer says.
 type doubts struct {
 	unsure  bool // a start of a taint is known only as a range
 	swapped bool // a taint may have started before its timeAdded
@@ -58,7 +58,7 @@ func (m *Model) readingRemarks() Remarks {
 	return r
 }
 
-// noteHolds notes what holds evictions: trips, a pause, or that these are not known.
+// noteHolds adds notes about what holds evictions: trips and a pause, or that these are unknown.
 func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	for _, t := range by.trips {
 		r.note("%s", m.tripNote(t))
@@ -86,7 +86,7 @@ func (m *Model) tripNote(t Trip) string {
 	return t.String() + "; the pods that it holds are unknown, because these policies have no such breaker"
 }
 
-// addBudgetsUnknown adds that PodDisruptionBudgets are not known: if an eviction asks them, the answer is incomplete.
+// addBudgetsUnknown adds that PodDisruptionBudgets are unknown. If they apply to an eviction, the answer is incomplete.
 func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	cause, next := m.reading.BudgetsUnknown, ""
 	if len(m.budgets) == 0 {
@@ -136,7 +136,7 @@ func (l *lacking) count(object any) {
 	}
 }
 
-// noteLacks notes each field that objects lack; unjudged has the pods without a node.
+// noteLacks adds a note for each field that objects lack, except for pods without a node, which unjudged reports.
 func (m *Model) noteLacks(r *Remarks) {
 	var notes []string
 	for k, n := range m.lacks {
@@ -154,12 +154,12 @@ func having(n int, kind string) string {
 	return Count(n, kind) + " have"
 }
 
-// gaps returns a clause for each thing that is not known of the pods on these nodes, or on all if none is named.
+// gaps returns a clause for each unknown about the pods on these nodes, or on all nodes if none is named.
 func (m *Model) gaps(nodes []string) []string {
 	return slices.Concat(m.unknownRules(), m.unjudged(nodes), m.reading.Missing)
 }
 
-// unjudged returns a clause for each group of pods without a prediction. What is missing in no dump does not exist.
+// unjudged returns a clause for each group of pods without a prediction. Only in a dump can objects be missing.
 func (m *Model) unjudged(nodes []string) (list []string) {
 	if n := m.lacks[unplaced()]; m.reading.Dumped && n > 0 {
 		list = append(list, having(n, "pod")+" "+unplaced().clause)

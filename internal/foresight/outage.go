@@ -10,15 +10,15 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// SparedNode is a node that has an outage by its NoSchedule taints alone.
+// SparedNode is a node whose outage only NoSchedule taints report.
 type SparedNode struct {
 	Name     string
 	NotReady time.Time // since when; zero if that is not known
 	Released bool      // it has the taint out-of-service
 }
 
-// spared returns the nodes that have an outage by NoSchedule taints alone, none of which evicts, among these nodes, or
-// among all if none is named.
+// spared returns the nodes whose outage only NoSchedule taints that do not evict report, among these nodes, or among
+// all nodes if none is named.
 func (m *Model) spared(names []string) (nodes []SparedNode) {
 	evicts := func(t v1.Taint) bool { return taint.ReportsOutage(t.Key) && m.rules.concerns(&t) }
 	for name, n := range m.nodes {

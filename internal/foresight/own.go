@@ -29,7 +29,7 @@ func (m *Model) self() (self *pod) {
 	return self
 }
 
-// leader returns the identity of the manager that leads, or has led last; "" if that is not known.
+// leader returns the identity of the manager that leads, or that led last; "" if unknown.
 func (j *Journal) leader() string {
 	if s := j.Lease.Spec; s != nil && s.HolderIdentity != nil && *s.HolderIdentity != "" {
 		return *s.HolderIdentity
@@ -42,7 +42,7 @@ func isOwn(self, p *pod, by *Prediction) bool {
 	return self != nil && by.Evict && by.DeletedBy == "" && (p == self || p.ReplicaOf(&self.Pod))
 }
 
-// noteOwn notes when the pods of this program go.
+// noteOwn adds a note about when the pods of this program are evicted.
 func (r *Remarks) noteOwn(names []string) {
 	if len(names) == 0 {
 		return

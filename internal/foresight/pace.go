@@ -22,7 +22,7 @@ type Pace struct {
 	Evictions int       `json:"evictions"` // number of evictions that the rate applies to, up to that one
 }
 
-// Words says when the last of so many evictions starts: "at 0.001/s the last goes at 10:16:40Z at the earliest". It is
+// Words says when the last of all these evictions can start: "at 0.001/s the last goes at 10:16:40Z at the earliest";
 // "" if no rate delays one.
 func (p *Pace) Words(all int, clock func(time.Time) string) string {
 	if p == nil {
@@ -65,7 +65,7 @@ func (r *rulesAt) pace(m *Model, at time.Time, pods []going) *Pace {
 	return (*Pace)(dispatch.Foresee(at, turns, r.ruleset.config.Guards.Rates, r.ruleset.MaxEvictionsPerSecond))
 }
 
-// taintKeys returns the keys of the taints because of which a pod goes, sooner or later.
+// taintKeys returns the keys of the taints that evict a pod sooner or later.
 func (r *rulesAt) taintKeys(p going) (keys []string) {
 	const ever = 1 << 62 // all taints of the node evict by then
 	permits, _ := r.Permits(&p.Pod, &r.nodes[p.Node].latest.Node, policy.Calls{}, p.At.Add(ever))
@@ -75,7 +75,7 @@ func (r *rulesAt) taintKeys(p going) (keys []string) {
 	return keys
 }
 
-// ratesOf returns the rates that delay the eviction of a pod: each counts all taints because of which the pod goes.
+// ratesOf returns the rates that delay the eviction of a pod: each of them counts all taints that evict the pod.
 func (r *rulesAt) ratesOf(p going) (rates []policy.Rate) {
 	keys := r.taintKeys(p)
 	for _, rate := range r.ruleset.config.Guards.Rates {
@@ -86,32 +86,32 @@ func (r *rulesAt) ratesOf(p going) (rates []policy.Rate) {
 	return rates
 }
 
-// addPace adds how the limits that apply to the eviction of a pod delay it, and the others.
+// addPace adds how the limits that apply to the eviction of a pod delay this eviction and others.
 func (m *Model) addPace(e *Explanation, p going, by *rulesAt) {
 	rates := by.ratesOf(p)
 	switch {
 	case p.DeletedBy != "" || len(rates) == 0 && by.ruleset.MaxEvictionsPerSecond == 0:
 		return
-	case m.beside == nil || m.beside.nodes[p.Node] == nil:
+	case m.whole == nil || m.whole.nodes[p.Node] == nil:
 		by.noteLimits(&e.Remarks, rates)
 		return
 	}
-	all := m.beside.rulesNow(e.At)
+	all := m.whole.rulesNow(e.At)
 	limits := *all.ruleset
 	limits.config.Guards.Rates = rates
 	all.ruleset = &limits
-	evicted := m.beside.evicted(&all)
-	e.Pace = all.pace(m.beside, e.At, evicted)
+	evicted := m.whole.evicted(&all)
+	e.Pace = all.pace(m.whole, e.At, evicted)
 	before := m.before(p, evicted, &all)
-	if own := all.pace(m.beside, e.At, append(before, p)); own != nil && own.Evictions > len(before) {
+	if own := all.pace(m.whole, e.At, append(before, p)); own != nil && own.Evictions > len(before) {
 		e.StartsAt = &own.Last
 	}
 }
 
-// before returns the pods that go before p for certain: those that precede it, need the same tokens, and wait for
-// nothing else.
+// before returns the pods that are certainly evicted before p: those that precede it, need the same tokens, and wait
+// for nothing else.
 func (m *Model) before(p going, evicted []going, by *rulesAt) (list []going) {
-	self, keys := m.beside.self(), by.taintKeys(p)
+	self, keys := m.whole.self(), by.taintKeys(p)
 	for _, a := range evicted {
 		if a.precedes(p) && slices.Equal(by.taintKeys(a), keys) && m.asksNoBudget(a) && !isOwn(self, a.pod, a.Prediction) {
 			list = append(list, a)
@@ -130,8 +130,8 @@ func (m *Model) evicted(by *rulesAt) (list []going) {
 	return list
 }
 
-// precedes reports whether a pod of the same namespace and node goes before p if both need the same tokens. Others may
-// go before p in their turn.
+// precedes reports whether a pod of the same namespace and node is evicted before p if both need the same tokens. Other
+// pods may come before p when it is their turn.
 func (a going) precedes(p going) bool {
 	if a.Namespace != p.Namespace || a.Node != p.Node || a.DeletedBy != "" {
 		return false
@@ -140,7 +140,7 @@ func (a going) precedes(p going) bool {
 	return cmp.Or(a.At.Compare(deadline), cmp.Compare(p.Priority, a.Priority), cmp.Compare(a.UID, p.UID)) < 0
 }
 
-// asksNoBudget reports whether no budget delays the eviction of a pod.
+// asksNoBudget reports whether no budget applies to the eviction of a pod.
 func (m *Model) asksNoBudget(p going) bool {
 	if cmp.Or(p.Method, m.rules.method()) != evictMethod {
 		return true
@@ -149,8 +149,8 @@ func (m *Model) asksNoBudget(p going) bool {
 	return m.reading.BudgetsUnknown == "" && len(these) == 0
 }
 
-// noteLimits notes the limits for which the eviction of one pod may wait, though they do not delay it alone, if the
-// others, on which the time depends, are not known.
+// noteLimits adds a note about the limits for which the eviction may wait because of other evictions, if those are
+// unknown.
 func (r *rulesAt) noteLimits(remarks *Remarks, rates []policy.Rate) {
 	var limits []string
 	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {

@@ -53,7 +53,7 @@ func TestThePaceOfARateAndOfTheLimitIsAnswered(t *testing.T) {
 func explainedAmong(t *testing.T, by foresight.Ruleset, a *v1.Pod, others ...any) *foresight.Explanation {
 	t.Helper()
 	b := foresight.NewBuilder(by, foresight.Focus{})
-	all := b.Beside()
+	all := b.WholeCluster()
 	b.Add(a)
 	all.Add(a)
 	for _, o := range others {
@@ -62,7 +62,7 @@ func explainedAmong(t *testing.T, by foresight.Ruleset, a *v1.Pod, others ...any
 		}
 		all.Add(o)
 	}
-	b.SetBeside(all)
+	b.SetWholeCluster(all)
 	m, err := b.Load(foresight.Reading{}, foresight.Moment{At: noon})
 	if err != nil {
 		t.Fatal(err)

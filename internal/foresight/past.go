@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// EvictionReason is the reason of the events that say that a pod goes, or no longer.
+// EvictionReason is the reason of the events that say that a pod is evicted, or that its eviction is cancelled.
 const EvictionReason = "TaintManagerEviction"
 
 // PastEviction is an eviction because of a taint, according to events.
@@ -31,8 +31,8 @@ type PastEviction struct {
 	cancelled string // says when and why the eviction was cancelled, if a probable cause is known
 }
 
-// pastOf returns the eviction that the events of one pod tell, in the order of their times. At is zero if they report
-// no first call, or if it was cancelled.
+// pastOf returns the eviction that the events of one pod, in the order of their times, report. At is zero if they
+// report no first call, or if it was cancelled.
 func pastOf(events []Event) (past PastEviction) {
 	for i := range events {
 		e := &events[i]
@@ -65,8 +65,8 @@ func (e *Event) cancellation() string {
 	return "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
 }
 
-// words says when and why a pod was evicted or, if something was in the way after that, when its eviction began. The
-// words was and of name the pod.
+// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. was and of are the
+// beginnings of the two sentences, which name the pod.
 func (p *PastEviction) words(was, of string) string {
 	from := ""
 	if p.Node != "" {
@@ -88,8 +88,8 @@ func (p *PastEviction) words(was, of string) string {
 	return text
 }
 
-// addPast adds what events report: how a pod that is going or gone, or its predecessor, was evicted, or what is in the
-// way of an overdue pod. earlier has the events of earlier pods of its name.
+// addPast adds what events report: how a terminating or deleted pod, or its predecessor, was evicted, or what blocks an
+// overdue pod. earlier has the events of earlier pods with this name.
 func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	past := pastOf(e.Events)
 	switch {
@@ -112,7 +112,7 @@ func (m *Model) addPast(e *Explanation, p *pod, earlier map[types.UID][]Event) {
 	}
 }
 
-// historyOf says how a pod went that is going or gone.
+// historyOf says how a terminating or deleted pod was evicted.
 func (m *Model) historyOf(e *Explanation, past *PastEviction) string {
 	switch cause := m.reading.EventsUnknown; {
 	case !past.At.IsZero():
@@ -137,8 +137,8 @@ func predecessor(earlier map[types.UID][]Event) (last PastEviction) {
 	return last
 }
 
-// killedOn returns the node whose kubelet stopped an earlier pod of this name first, at this time or later; "" if that
-// is not known.
+// killedOn returns the node whose kubelet first stopped an earlier pod of this name at this time or later; "" if
+// unknown.
 func (m *Model) killedOn(p *pod, at time.Time) string {
 	kills := m.eventsThat(func(e *v1.Event) bool {
 		of := &e.InvolvedObject
@@ -152,9 +152,9 @@ func (m *Model) killedOn(p *pod, at time.Time) string {
 	return kills[0].Source.Host
 }
 
-// eventsOf returns the events of this very pod, and those of earlier pods of its name by their UIDs, in the order of
-// their times. An event without a UID, such as the built-in controller's, is an earlier pod's if it is older than this
-// one. All are its own if the pod is gone.
+// eventsOf returns the events of this pod, and those of earlier pods of its name by their UIDs, in the order of their
+// times. An event without a UID, such as the built-in controller's, belongs to an earlier pod if it is older than this
+// pod. If the pod is gone, all events are its own.
 func (m *Model) eventsOf(namespace, name string, p *pod) (own []Event, earlier map[types.UID][]Event) {
 	earlier = map[types.UID][]Event{}
 	about := func(e *v1.Event) bool {

@@ -60,10 +60,10 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		return e
 	}
 	byOriginal := happened("", -110, "TaintManagerEviction", "Marking for deletion Pod shop/a")
-	anewAt := func(seconds float64) *v1.Pod {
+	recreatedAt := func(seconds float64) *v1.Pod {
 		return pod("a", on("n2"), func(p *v1.Pod) { p.CreationTimestamp = metav1.NewTime(at(seconds)) })
 	}
-	anew := pod("a", ownedBy("StatefulSet/a"), on("n2"), func(p *v1.Pod) { p.UID = "u2" })
+	recreated := pod("a", ownedBy("StatefulSet/a"), on("n2"), func(p *v1.Pod) { p.UID = "u2" })
 	for _, c := range []struct {
 		name    string
 		objects []any
@@ -80,14 +80,14 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		{"going by others", []any{going, node("n1"), killed}, unevicted},
 		{"going by a drain", []any{disrupted("EvictionByEvictionAPI"), node("n1")}, unevicted},
 		{"going, and its event was lost", []any{disrupted("DeletionByTaintManager"), node("n1")}, "evicted because of a taint, according to its condition DisruptionTarget"},
-		{"made anew", []any{anew, node("n2"), start}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
-		{"made anew after an obstacle", []any{anew, node("n2"), start, block}, "the earlier pod's eviction from n1 began at 2026-05-01T11:58:10Z" + because + "; at 2026-05-01T11:58:20Z it was blocked (pdb): The budget needs 1"},
-		{"made anew twice", []any{anew, node("n2"), start, happened("u0", -500, "TaintManagerEviction", strings.ReplaceAll(marked, "n1", "n9"))}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
-		{"made anew, and the original's event has no UID", []any{anewAt(-60), node("n2"), byOriginal}, "an earlier pod of this name was evicted at 2026-05-01T11:58:10Z"},
-		{"made anew, and a kubelet stopped the pod that the original evicted", []any{anewAt(-60), node("n2"), byOriginal, stoppedOn("n9", -120), stoppedOn("n1", -109), stoppedOn("n8", -70)}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z"},
-		{"made before the original's event", []any{anewAt(-120), node("n2"), byOriginal}, ""},
-		{"made anew by others", []any{anew, node("n2"), killed}, ""},
-		{"made anew after it was cancelled", []any{anew, node("n2"), start, stop}, ""},
+		{"made again", []any{recreated, node("n2"), start}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
+		{"made again after an obstacle", []any{recreated, node("n2"), start, block}, "the earlier pod's eviction from n1 began at 2026-05-01T11:58:10Z" + because + "; at 2026-05-01T11:58:20Z it was blocked (pdb): The budget needs 1"},
+		{"made again twice", []any{recreated, node("n2"), start, happened("u0", -500, "TaintManagerEviction", strings.ReplaceAll(marked, "n1", "n9"))}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
+		{"made again, and the original's event has no UID", []any{recreatedAt(-60), node("n2"), byOriginal}, "an earlier pod of this name was evicted at 2026-05-01T11:58:10Z"},
+		{"made again, and a kubelet stopped the pod that the original evicted", []any{recreatedAt(-60), node("n2"), byOriginal, stoppedOn("n9", -120), stoppedOn("n1", -109), stoppedOn("n8", -70)}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z"},
+		{"made before the original's event", []any{recreatedAt(-120), node("n2"), byOriginal}, ""},
+		{"made again by others", []any{recreated, node("n2"), killed}, ""},
+		{"made again after it was cancelled", []any{recreated, node("n2"), start, stop}, ""},
 		{"alive", []any{pod("a"), node("n1")}, ""},
 		{"alive, and its own eviction has begun", []any{pod("a"), node("n1"), happened("uid-a", -110, "TaintManagerEviction", marked)}, ""},
 	} {

@@ -22,7 +22,7 @@ type Pending struct {
 	OnNodes []string     `json:"-"`    // the pods on these nodes, or on all if there are none
 	Pods    []PendingPod `json:"pods"` // pods to be evicted, earliest deadline first
 
-	// Others are the other pods on OnNodes; a manager that was asked does not know them.
+	// Others are the other pods on OnNodes; empty in an answer from a manager, which does not know them.
 	Others []BoundPod `json:"-"`
 
 	Stale bool `json:"-"` // the state may be out of date
@@ -44,7 +44,7 @@ type Pending struct {
 	Remarks
 }
 
-// CannotSay returns an error if the answer is incomplete, which says so if no eviction was found.
+// CannotSay returns an error if the answer is incomplete. The error also says if no eviction was found.
 func (p *Pending) CannotSay() error {
 	if len(p.Pods) > 0 || len(p.Incomplete) == 0 {
 		return p.Remarks.CannotSay()
@@ -96,7 +96,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 		}
 		asked = append(asked, p)
 		switch prediction, verdict := m.predict(&by, p, m.users); {
-		case prediction.Goes():
+		case prediction.EvictedOrHeld():
 			d.add(&prediction)
 			prediction.Own = isOwn(self, p, &prediction)
 			scheduled := pendingOf(p, prediction, at)
@@ -122,7 +122,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	return pending
 }
 
-// noteOverdue notes how many pods taint-manager should have evicted when they were read.
+// noteOverdue adds a note about how many pods taint-manager should already have evicted when they were read.
 func (p *Pending) noteOverdue(read time.Time) {
 	overdue := 0
 	for i := range p.Pods {
@@ -134,8 +134,8 @@ func (p *Pending) noteOverdue(read time.Time) {
 	}
 }
 
-// NotePods notes the pods that go last, those that have come back, and the nodes that are dead, but have no taint that
-// evicts.
+// NotePods adds notes about the pods that are evicted last, pods that have come back, and dead nodes without a taint
+// that evicts.
 func (p *Pending) NotePods(spared []SparedNode) {
 	var own []string
 	for i := range p.Pods {

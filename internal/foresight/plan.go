@@ -74,7 +74,7 @@ func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
 	return pod.Evict && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod
 }
 
-// NeverGoes reports whether a pod is to be evicted by the Eviction API, which will always refuse.
+// NeverGoes reports whether a pod is to be evicted by the Eviction API, which will refuse forever.
 func (p *Plan) NeverGoes(pod *PlannedPod) bool {
 	return pod.Never && pod.DeleteAt == nil && p.Waits(pod)
 }
@@ -120,9 +120,9 @@ type PlannedPod struct {
 	Warnings  []string `json:"warnings,omitempty"`
 
 	Selected        bool `json:"-"` // it is on a selected node, or uses a device in question
-	of              *pod // from which it was made; nil once the plan is complete
-	waitsForBudgets bool // until budgets allow its eviction
-	neverByBudgets  bool // waits, and budgets never allow it
+	of              *pod // the pod of the model; nil once the plan is complete
+	waitsForBudgets bool // its eviction waits until budgets allow it
+	neverByBudgets  bool // it waits, and budgets never allow its eviction
 }
 
 // The effects of the changes on a pod.
@@ -142,7 +142,7 @@ type Question struct {
 	Changes   []Change
 	At        time.Time // at which the nodes get the taints
 
-	// Devices are rules that taint devices, in place of nodes. They replace the rules of the cluster that have their
+	// Devices are rules that taint devices; no node gets taints then. They replace rules of the cluster with the same
 	// names. A rule without a name taints one device, as its driver may do.
 	Devices []*device.Rule
 
@@ -181,8 +181,8 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	return plan, nil
 }
 
-// change adds the selected nodes to the plan, and returns their taints after the changes. hidden is a clause about the
-// nodes that may be selected.
+// change adds the selected nodes to the plan, and returns their taints after the changes. hidden is a clause about
+// nodes of which a mask hides whether they are selected.
 func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, hidden []string, err error) {
 	if len(q.Devices) > 0 {
 		plan.Devices, err = m.plannedDevices(q.Devices)
@@ -220,19 +220,19 @@ func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, h
 	return taints, hidden, nil
 }
 
-// planRules holds the rules before and after the changes, the selected nodes' taints after them, the leader's pod, and
-// the number of pods that are left out because a mask hides whether they tolerate these taints.
+// planRules has the rules before and after the changes, the selected nodes' taints after the changes, the leader's pod,
+// and the number of pods that are left out because a mask hides whether they tolerate these taints.
 type planRules struct {
 	with, without rulesAt
 	taints        map[string][]v1.Taint
 	self          *pod
 	masked        int
-	users         *device.Cluster // with the taints of these rules
+	users         *device.Cluster // of devices, with the taints of these rules
 	devices       []*device.Rule
 	asked         []*pod // that use the devices in question
 }
 
-// planRules returns the rules of a plan. A breaker trips by the taints that the nodes would have. If configurations are
+// planRules returns the rules of a plan. Breakers count the taints that the nodes would have. If configurations are
 // compared, the nodes get the taints under both.
 func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules {
 	with := m.rulesAt(&m.rules, q.At, taints)
@@ -270,7 +270,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	uses := by.users.Uses(p.UID, by.devices)
 	if uses {
 		by.asked = append(by.asked, p)
-		if pairs, _ := m.pairs(by.users, p, m.version()); !with.Goes() && len(pairs) > 0 {
+		if pairs, _ := m.pairs(by.users, p, m.version()); !with.EvictedOrHeld() && len(pairs) > 0 {
 			with.Reason = pairs[0].Because()
 		}
 	}
@@ -283,7 +283,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 	result.share()
 	if without.Evict {
 		without.share()
-		result.Without = new(without) // a pod that stays keeps none in memory
+		result.Without = new(without) // a pod that stays needs no copy in memory
 	}
 	result.Own = isOwn(by.self, p, &with)
 	if result.SinceFrom == FromSight {
@@ -369,7 +369,7 @@ func (m *Model) replicasOf() map[ownerKey]*replicas {
 	return all
 }
 
-// doubts returns the doubts about the times of the plan, except about pods that the changes do not concern.
+// doubts returns the doubts about the times of the plan. It ignores pods that the changes do not concern.
 func (p *Plan) doubts() (d doubts) {
 	for _, pod := range p.Pods {
 		if pod.Effect == Anyway && !pod.Selected {
@@ -381,7 +381,7 @@ func (p *Plan) doubts() (d doubts) {
 	return d
 }
 
-// unquoted formats a toleration without the quotes that it has within a sentence.
+// unquoted formats a toleration without quotes.
 func unquoted(t *v1.Toleration) string {
 	if t == nil {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Owner is the controller of a pod, which would replace it.
+// Owner is the controller of a pod, which would replace the pod.
 type Owner struct {
 	Kind  string `json:"kind"`
 	Group string `json:"group,omitempty"` // API group; empty for the core group
@@ -36,15 +36,15 @@ func (o *Owner) String() string {
 	return o.Kind + "/" + o.Name
 }
 
-// pod has the fields of a pod that are kept. Until the model is loaded, Bound is as the API has it.
+// pod has the fields of a pod that the model keeps. Until Load, Bound is the time in the API.
 type pod struct {
 	taint.Pod
-	owner   *Owner // nil if there is none
+	owner   *Owner // nil if the pod has no controller
 	ready   bool
 	hidden  bool      // a mask hides whether it is in the focus
 	created time.Time // zero if that is not known
 
-	usesClaims bool // and maybe devices
+	usesClaims bool // the pod has resource claims, perhaps for devices
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
@@ -54,7 +54,7 @@ type pod struct {
 	responds   []string // names of spec.evictionResponders
 }
 
-// responders returns a warning if the pod has eviction responders, which only an EvictionRequest asks.
+// responders returns a warning if the pod has eviction responders, which respond only to an EvictionRequest.
 func (p *pod) responders() []string {
 	if len(p.responds) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func (p *PodRef) ownerKey() ownerKey {
 // replicas counts the pods of an owner, and those of them that are ready.
 type replicas struct{ all, ready int }
 
-// replica reports whether a pod counts as one of its owner's: it has not finished and is not being deleted.
+// replica reports whether a pod counts as a replica of its owner: it has not finished and is not being deleted.
 func (p *pod) replica() bool { return !p.finished() && !p.Terminating }
 
 // finished reports whether the pod has ended by itself.
@@ -175,10 +175,10 @@ func (p *pod) countIn(counts map[ownerKey]*replicas) *replicas {
 	return n
 }
 
-// sharing has the first of equal values, by their JSON: replicas have the same labels, tolerations and owners.
+// sharing maps the JSON of a value to the first such value, because replicas have equal labels, tolerations and owners.
 type sharing map[string]any
 
-// share returns the first value that was shared and equals this one.
+// share returns the first value that equals this one.
 func share[V any](s sharing, value V) V {
 	key, _ := json.Marshal(value) // strings and numbers always have a text
 	if first, ok := s[string(key)].(V); ok {
@@ -188,10 +188,10 @@ func share[V any](s sharing, value V) V {
 	return value
 }
 
-// sharedText returns the text that all texts equal to t share.
+// sharedText returns a string equal to t that shares its memory with all equal strings.
 func sharedText[T ~string](t T) T { return unique.Make(t).Value() }
 
-// share replaces values of the pod by those that equal pods share.
+// share replaces values of the pod by equal values that other pods share.
 func (p *pod) share(s sharing) {
 	p.Namespace, p.Node, p.Phase = sharedText(p.Namespace), sharedText(p.Node), sharedText(p.Phase)
 	p.Labels, p.Tolerations = share(s, p.Labels), share(s, p.Tolerations)

@@ -55,10 +55,10 @@ type Prediction struct {
 // Predicted returns the prediction itself.
 func (p *Prediction) Predicted() *Prediction { return p }
 
-// Goes reports whether the pod is evicted or held.
-func (p *Prediction) Goes() bool { return p.Evict || p.HeldBy != "" }
+// EvictedOrHeld reports whether the pod is evicted or held.
+func (p *Prediction) EvictedOrHeld() bool { return p.Evict || p.HeldBy != "" }
 
-// Deadline returns the deadline, of a pod that is held the one that it would have; nil if the pod stays.
+// Deadline returns the deadline; for a held pod, the one that it would have; nil if the pod stays.
 func (p *Prediction) Deadline() *time.Time {
 	if p.Evict {
 		return p.At
@@ -66,10 +66,10 @@ func (p *Prediction) Deadline() *time.Time {
 	return p.HeldDeadline
 }
 
-// overdueAfter is how late an eviction is when it counts as overdue.
+// overdueAfter is how late an eviction must be to count as overdue.
 const overdueAfter = 10 * time.Second
 
-// Overdue reports whether the deadline has passed by so much that the pod should be gone.
+// Overdue reports whether the deadline passed so long ago that the pod should be gone.
 func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
 
 // isSwapped reports whether the taint may have started before its timeAdded, which each swap resets.
@@ -119,14 +119,13 @@ func unsure(reason string, latest, earliest taint.Verdict) string {
 		taint.Stamp(earliest.Start)
 }
 
-// share replaces the texts of a prediction by those that equal predictions share.
+// share replaces the strings of a prediction by equal strings that other predictions share.
 func (p *Prediction) share() {
 	p.Reason, p.Taint, p.Toleration = sharedText(p.Reason), sharedText(p.Taint), sharedText(p.Toleration)
 	p.Policy, p.Method, p.HeldBy = sharedText(p.Policy), sharedText(p.Method), sharedText(p.HeldBy)
 }
 
-// predictionOf returns the verdict on a pod, whose node is nil if it is not known, as a prediction. The node has these
-// taints.
+// predictionOf returns the verdict on a pod as a prediction. A nil node is unknown. taints are the taints of the node.
 func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict, taints ...v1.Taint) Prediction {
 	first := v.First()
 	prediction := Prediction{Evict: first.Evict, Reason: first.Because()}
@@ -149,7 +148,7 @@ func (r *rulesAt) predictionOf(p *taint.Pod, node *taint.Node, v *policy.Verdict
 	return prediction
 }
 
-// HeldReason returns the reason of a pod that is held: what holds it, and the deadline that it would have, and why.
+// HeldReason returns the reason for a held pod: what holds it, the deadline that it would have, and why.
 func HeldReason(by string, deadline time.Time, because string) string {
 	return "held by " + by + "; its deadline is " + taint.Stamp(deadline) + ": " + because
 }
@@ -180,7 +179,7 @@ func (r *rulesAt) audits(p *taint.Pod, node *taint.Node) []string {
 	return list
 }
 
-// would returns a clause: the action of a policy about a pair.
+// would returns a clause with the action of a policy on a pair.
 func would(p *policy.PairDecision) string {
 	switch {
 	case p.Method == policy.Ignore:

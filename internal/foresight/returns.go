@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// rounds returns how often pods were evicted from each place within the hour before this time, by a manager's events of
-// pods that are gone.
+// rounds returns how often pods were evicted from each place within the hour before this time, according to the
+// manager's events about pods that are gone.
 func (m *Model) rounds(at time.Time) eviction.Rounds {
 	rounds := eviction.Rounds{}
 	lately := func(e *v1.Event) bool {
@@ -31,14 +31,14 @@ func (m *Model) rounds(at time.Time) eviction.Rounds {
 	return rounds
 }
 
-// returned returns after how many rounds of evictions a pod has come back to its node; 0 if fewer than two.
+// returned returns the number of rounds of evictions after which a pod has come back to its node; 0 if fewer than two.
 func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
 	return after.Returned(eviction.Place{
 		Namespace: p.Namespace, Workload: p.Workload().String(), Node: p.Node, Key: withoutValue(by.Taint).Key,
 	}, p.Bound)
 }
 
-// noteReturned notes the pods that have come back to their nodes again and again.
+// noteReturned adds a note about pods that have come back to their nodes again and again.
 func (p *Pending) noteReturned() {
 	var names []string
 	for i := range p.Pods {

@@ -10,10 +10,9 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Ruleset is the configuration by which pods are judged. The zero value stands for a manager without a configuration
-// file.
+// Ruleset is the configuration that judges pods. The zero value stands for a manager without a configuration file.
 type Ruleset struct {
-	// Running is the configuration that the manager has published, if these are its rules.
+	// Running is the configuration that the manager has published, if the ruleset was compiled from it.
 	Running *journal.Config
 
 	MaxEvictionsPerSecond float64 // limits all evictions; 0 is no limit
@@ -47,7 +46,7 @@ func (r *Ruleset) method() string {
 	return strings.ToLower(string(cmp.Or(r.config.Method, policy.Delete)))
 }
 
-// concerns reports whether pods may have to go because of the taint.
+// concerns reports whether the taint may evict pods.
 func (r *Ruleset) concerns(t *v1.Taint) bool {
 	return t.Effect == v1.TaintEffectNoExecute || r.triggers(t)
 }

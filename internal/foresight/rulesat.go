@@ -45,12 +45,12 @@ type rulesAt struct {
 	ruleset *Ruleset
 	nodes   map[string]*nodeEstimate
 	trips   []Trip
-	resets  []string // notes about the trips that end until that moment
+	resets  []string // notes about trips that end before that moment
 	idle    []string // notes about breakers that can't trip
 }
 
 // rulesAt returns the rules that judge the pods of the model at this time, at which some nodes get other taints. The
-// facts are those of a manager with the ruleset that goes on with the term of the leader that wrote the journal.
+// facts are those of a manager that has this ruleset and continues the term of the leader that wrote the journal.
 func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint) rulesAt {
 	from, present := m.readBefore(at), changed
 	ahead := from.Before(at)
@@ -68,7 +68,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 	journaled := m.reading.Journal.journaled(from)
 	if journaled.Known {
 		core.Foresee(from, journaled)
-	} else { // the ends of holds are not known, and the present leader may know them
+	} else { // the ends of holds are unknown here, although the present leader may know them
 		core.Step(from, breaker.Ready{})
 	}
 	var resets []string
@@ -98,8 +98,8 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 	return all
 }
 
-// readBefore returns when the model was read, or the time of the question if the model was read later. The objects are
-// not older than the record of guards that was read with the objects.
+// readBefore returns when the model was read, or at, the time of the question, if the model was read later. The objects
+// are no older than the record of guards that was read with them.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
 	if j := m.reading.Journal; j.guards != nil && j.state.Written.After(read) {
@@ -123,8 +123,8 @@ func (m *Model) nodeChanges(changed map[string][]v1.Taint) []breaker.NodeChange 
 	return changes
 }
 
-// resetsUntil lets the time pass until then, while no node changes, and returns notes about the trips that end. A
-// manager that has led before the reading may reset the breaker earlier.
+// resetsUntil lets time pass until then, while no node changes, and returns notes about the trips that end. A manager
+// that led before the model was read may reset a breaker earlier.
 func resetsUntil(then time.Time, core *breaker.Core) []string {
 	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {
@@ -140,7 +140,7 @@ func resetsUntil(then time.Time, core *breaker.Core) []string {
 	return resets
 }
 
-// trips returns the present trips, and those recorded ones whose breakers the configuration does not have.
+// trips returns the present trips, and the recorded trips whose breakers the configuration does not have.
 func (r *Ruleset) trips(present, recorded []breaker.TripRecord) []Trip {
 	var trips []Trip
 	for _, t := range present {

@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// shadowedWarnings returns warnings of tolerations that have no effect because an earlier one matches the same taint.
+// shadowedWarnings returns warnings about tolerations without effect, because an earlier one matches the same taint.
 func shadowedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []string {
 	var warnings []string
 	for i := range taints {
@@ -25,7 +25,7 @@ func shadowedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) []stri
 	return warnings
 }
 
-// displacedWarnings returns warnings of tolerations of an outage that match none of these taints, and keep the API
+// displacedWarnings returns warnings about tolerations of an outage that match none of these taints but keep the API
 // server from adding its default. A toleration of a running pod can't be changed or removed, but others may be put
 // before it.
 func displacedWarnings(p *taint.Pod, taints []v1.Taint, rules taint.Rules) (warnings []string) {

@@ -17,9 +17,9 @@ type Total struct {
 	Held      int `json:"held,omitempty"` // pods on the selected nodes that a policy or a breaker holds
 	Blocked   int `json:"blocked"`        // all pods with blockedBy: with the method evict, budgets would block them
 
-	// Now is the number of pods of Evict that go at once, Waiting the number of those that wait for budgets, and Never
-	// the number of those that wait for ever. Last is the latest prediction of those that do not wait; nil if there are
-	// none. AllWaiting also has those that go anyway.
+	// Of the pods that Evict counts, Now are evicted at once, Waiting wait for budgets, and Never of those wait
+	// forever. Last is the latest prediction among those that do not wait; nil if there are none. AllWaiting also
+	// counts pods that are evicted anyway and wait for budgets.
 	Now, Waiting, Never, AllWaiting int         `json:"-"`
 	Last                            *Prediction `json:"-"`
 }
@@ -45,7 +45,7 @@ type OwnerTotal struct {
 	LosesReady bool `json:"losesReady,omitempty"`
 }
 
-// going returns the number of pods that go, be it anyway.
+// going returns the number of all pods that are evicted, with or without the changes.
 func (t *Total) going() int { return t.Evict + t.Anyway + t.Elsewhere }
 
 // add counts a pod.
@@ -69,7 +69,7 @@ func (t *Total) add(p *PlannedPod) {
 	countIf(&t.AllWaiting, p.waitsForBudgets)
 }
 
-// addGoing counts a pod of Evict.
+// addGoing counts a pod that Evict counts.
 func (t *Total) addGoing(p *PlannedPod) {
 	if p.waitsForBudgets {
 		t.Waiting++
@@ -119,7 +119,7 @@ func (p *Plan) count(counts map[ownerKey]*replicas) {
 	})
 }
 
-// readyGoing counts the ready pods of each owner that go.
+// readyGoing counts the ready pods of each owner that are evicted.
 func (p *Plan) readyGoing() map[ownerKey]Total {
 	ready := map[ownerKey]Total{}
 	for _, pod := range p.Pods {
@@ -132,7 +132,7 @@ func (p *Plan) readyGoing() map[ownerKey]Total {
 	return ready
 }
 
-// totalsBy counts the pods by a key that some pod on a node in question has.
+// totalsBy counts the pods by key, for the keys of pods on selected nodes.
 func totalsBy[K comparable](pods []*PlannedPod, key func(*PlannedPod) K) map[K]Total {
 	totals := map[K]Total{}
 	for _, p := range pods {

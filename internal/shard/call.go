@@ -18,7 +18,7 @@ type calls struct {
 	attempts int
 	repeats  int              // outcomes of this kind and method in a row
 	outcome  eviction.Outcome // the last one
-	refused  bool             // by any call so far, or the next call needs a preflight
+	refused  bool             // a call was refused, or the next call needs a preflight
 	reported []string         // the causes that notes have named
 	lateBy   eviction.LateBy  // what made the eviction late so far
 	deadline time.Time        // for which lateBy counts
@@ -134,8 +134,8 @@ func (e episode) after(now time.Time, o *eviction.Outcome) episode {
 	return episode{began: e.began, last: now}
 }
 
-// refuse records whether the outcome of a request to evict the pod counts as a refusal. So does an episode of webhook
-// failures of at least policy.WebhookFailsFor, from its first failure.
+// refuse records whether the outcome of a request to evict the pod counts as a refusal. An episode of webhook failures
+// that has lasted for policy.WebhookFailsFor counts as a refusal, too, from its first failure on.
 func (c *calls) refuse(now time.Time, o *eviction.Outcome) {
 	c.webhook = c.webhook.after(now, o)
 	switch {

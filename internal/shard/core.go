@@ -30,7 +30,7 @@ type Dispatcher interface {
 	Status(uid types.UID) dispatch.Status
 }
 
-// CoreOptions are the settings of a [Core]. All fields but Own and OwnMethod are required.
+// CoreOptions are the settings of a [Core]. All fields but Own and EvictorChooses are required.
 type CoreOptions struct {
 	// Reader is the cache. Judge returns the latest judge; each step calls it once. After a new judge, NodeChanged must
 	// follow for the nodes of all pods whose verdicts may differ.
@@ -46,8 +46,8 @@ type CoreOptions struct {
 	// Own tells which pods belong to this program. Nil: none does.
 	Own func(*taint.Pod) dispatch.Own
 
-	// OwnMethod leaves the method to the evictor if no policy decides: requests have none.
-	OwnMethod bool
+	// EvictorChooses leaves the method to the evictor where no policy decides: such requests have no method.
+	EvictorChooses bool
 }
 
 // Core is the logic of one shard. It is not safe for concurrent use.
@@ -58,8 +58,8 @@ type Core struct {
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
 	scheduled int                     // entries in this state
 	audited   map[types.UID][]audited // by pod, one for each policy
-	leaving   map[types.UID]departure // of the pods that have to go, also without an outage
-	releases  map[types.UID]release   // of the pods that are or were held
+	leaving   map[types.UID]departure // of the pods that must leave their nodes for another reason than an outage
+	holds     map[types.UID]podHolds  // of the pods that are or were held
 	daemons   map[types.UID]struct{}  // not entries: the DaemonSet controller deletes these pods
 }
 
@@ -70,7 +70,7 @@ func NewCore(o CoreOptions) *Core {
 	}
 	return &Core{
 		options: o, entries: map[types.UID]*entry{}, timed: newTimed(),
-		audited: map[types.UID][]audited{}, leaving: map[types.UID]departure{}, releases: map[types.UID]release{},
+		audited: map[types.UID][]audited{}, leaving: map[types.UID]departure{}, holds: map[types.UID]podHolds{},
 		daemons: map[types.UID]struct{}{},
 	}
 }

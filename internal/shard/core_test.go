@@ -13,12 +13,12 @@ import (
 
 func TestACancelledEvictionIsReportedWithItsVerdict(t *testing.T) {
 	for name, play := range map[string]func(p *play){
-		"scheduled":              func(*play) {},
-		"offered":                func(p *play) { p.pass(5) },
-		"blocked":                func(p *play) { p.tried(4, blocked) },
-		"its call is under way":  func(p *play) { p.wantStart(4, "a") },
-		"its second call is":     func(p *play) { p.tried(4, blocked); p.wantStart(5, "a") },
-		"its taint was set anew": func(p *play) { p.pass(5); p.taint("gpu", 0); p.nodeChanged(5) },
+		"scheduled":               func(*play) {},
+		"offered":                 func(p *play) { p.pass(5) },
+		"blocked":                 func(p *play) { p.tried(4, blocked) },
+		"its call is under way":   func(p *play) { p.wantStart(4, "a") },
+		"its second call is":      func(p *play) { p.tried(4, blocked); p.wantStart(5, "a") },
+		"its taint was set again": func(p *play) { p.pass(5); p.taint("gpu", 0); p.nodeChanged(5) },
 	} {
 		p := newPolicyPlay(t, evicting(30*time.Second))
 		play(p)

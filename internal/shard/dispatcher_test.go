@@ -36,8 +36,8 @@ func TestARateDelaysOnlyWhatItCounts(t *testing.T) {
 	}{
 		"two deletions":                         {del, del, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
 		"two eviction requests":                 {evict, evict, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
-		"an eviction request beside a deletion": {del, evict, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
-		"a deletion beside an eviction request": {evict, del, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"an eviction request or a deletion":     {del, evict, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
+		"a deletion or an eviction request":     {evict, del, []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
 		"no policy decides about the other":     {evict, "", []policy.Rate{never}, []string{"n-0 at 40", "n-1 at 40"}},
 		"the other taint has a rate of its own": {del, del, []policy.Rate{never, rate("dead", 0.025, "dead")}, []string{"n-0 at 40", "n-1 at 80"}},
 		"only the other taint has a rate":       {del, del, []policy.Rate{rate("never", 0.001, "dead")}, []string{"n-0 at 1", "n-1 at 1"}},
@@ -164,7 +164,7 @@ func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
 		"a hold, then a rate":       {dispatch.CoreOptions{Rates: tenth}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByRate},
 		"a pause":                   {dispatch.CoreOptions{Paused: true}, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, eviction.LateByHold},
 		"a pause that ends before":  {dispatch.CoreOptions{Paused: true}, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, ""},
-		"a rate, before the taint was set anew": {dispatch.CoreOptions{Rates: tenth}, func(r *real) {
+		"a rate, before the taint was set again": {dispatch.CoreOptions{Rates: tenth}, func(r *real) {
 			r.sleep(5)
 			r.lift("gpu")
 			r.NodeChanged("n")

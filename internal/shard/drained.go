@@ -11,8 +11,8 @@ import (
 // departure is the node that a pod has to leave, and the key of the taint that drains the node.
 type departure struct{ node, key string }
 
-// trackLeaving notes whether a pod is to be evicted or is held for another reason than an outage of its node. Once the
-// pod is being deleted, the note stays until the pod is gone.
+// trackLeaving records whether a pod is to be evicted or is held for another reason than an outage of its node. Once
+// the pod is being deleted, the record stays until the pod is gone.
 func (c *Core) trackLeaving(pod *taint.Pod, node *taint.Node) {
 	key := ""
 	if drains(node) {
@@ -26,8 +26,8 @@ func (c *Core) trackLeaving(pod *taint.Pod, node *taint.Node) {
 	}
 }
 
-// reportDrained reports the node of a pod that had to leave and is gone as drained, if the node still has the taint,
-// and no other pod has to leave the node or is being deleted. The last of those reports the node.
+// reportDrained reports that a node is drained once a pod that had to leave it is gone, if the node still has the
+// taint, and no other pod has to leave the node or is being deleted. The last of those reports the node.
 func (c *Core) reportDrained(uid types.UID, effects *Effects) {
 	left := c.leaving[uid]
 	deleteAndShrink(&c.leaving, uid)
@@ -55,7 +55,7 @@ func drains(node *taint.Node) bool {
 	return node != nil && slices.ContainsFunc(node.Keys(), func(key string) bool { return !taint.ReportsOutage(key) })
 }
 
-// withoutOutage returns the node with the taints of an outage ended.
+// withoutOutage returns the node as if it did not carry the taints of an outage.
 func withoutOutage(node *taint.Node) *taint.Node {
 	for _, key := range node.Keys() {
 		if taint.ReportsOutage(key) {
@@ -65,14 +65,14 @@ func withoutOutage(node *taint.Node) *taint.Node {
 	return node
 }
 
-// trigger returns the key of the taint because of which a pod goes or is held, or would if it were not already being
-// deleted; "" if the pod stays.
+// trigger returns the key of the taint that evicts the pod, or because of which the pod is held; "" if the pod stays.
+// It ignores that the pod may already be being deleted.
 func (c *Core) trigger(pod *taint.Pod, node *taint.Node) string {
 	present := *pod
 	present.Terminating = false
 	verdict := c.judge.Decide(&present, node)
 	switch {
-	case verdict.Goes():
+	case verdict.Evicts():
 		return verdict.First().Taint.Key
 	case verdict.Held.By != 0:
 		return verdict.Held.Verdict.Taint.Key

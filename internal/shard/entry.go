@@ -37,7 +37,7 @@ const (
 	offered                // waits for its turn, or a call is in flight
 	callEnded              // the call has ended, and the pod is not judged again yet
 	accepted               // the API server accepted the deletion: no further call
-	dryRun                 // dry run: as if accepted, while the pod stays due
+	dryRun                 // a dry run has logged the call; the same as accepted, while the pod stays due
 )
 
 // plan is the eviction as it was last decided or carried out.
@@ -115,14 +115,14 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, permits []polic
 	c.setState(e, offered)
 }
 
-// request returns the request for which this is the permit.
+// request returns the request that the permit allows.
 func (c *Core) request(pod *taint.Pod, e *entry, permit *policy.Permit) eviction.Request {
 	r := eviction.Request{
 		Pod: pod, Verdict: permit.Action.Verdict, Method: permit.Method, Policy: permit.Action.Policy,
-		Attempt: 1, First: true, Released: c.releases[pod.UID].ended,
+		Attempt: 1, First: true, Released: c.holds[pod.UID].ended,
 		GracePeriodSeconds: policy.GracePeriodSeconds(pod.GracePeriodSeconds, permit.Action.GracePeriod),
 	}
-	if ended := c.releases[pod.UID].ended; !ended.IsZero() && !permit.Action.At.After(ended) {
+	if ended := c.holds[pod.UID].ended; !ended.IsZero() && !permit.Action.At.After(ended) {
 		r.LateBy = eviction.LateByHold
 	}
 	if prior := e.calls; prior != nil {
@@ -132,7 +132,7 @@ func (c *Core) request(pod *taint.Pod, e *entry, permit *policy.Permit) eviction
 			r.LateBy = cmp.Or(prior.lateBy, r.LateBy)
 		}
 	}
-	if c.options.OwnMethod && r.Policy == "" {
+	if c.options.EvictorChooses && r.Policy == "" {
 		r.Method = ""
 	}
 	return r

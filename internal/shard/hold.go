@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// release is what holds a pod, and when a hold of it last ended.
-type release struct {
+// podHolds says what holds a pod, and when one of its holds last ended.
+type podHolds struct {
 	holders []policy.Holder
 	ended   time.Time // zero if none has
 }
@@ -20,12 +20,12 @@ type release struct {
 // judgeOf returns the judge for a pod, which knows when the pod was released.
 func (c *Core) judgeOf(uid types.UID) policy.Judge {
 	j := c.judge
-	j.Released = c.releases[uid].ended
+	j.Released = c.holds[uid].ended
 	return j
 }
 
-// decide returns the verdict for a pod, and notes what holds the pod, even if it holds only one of its pairs. A refusal
-// before the end of a hold does not count after it, even if the call lasted longer than the hold.
+// decide returns the verdict for a pod, and records what holds the pod, even if it holds only one of its pairs. When a
+// hold ends, earlier refusals no longer count, even if the call lasted longer than the hold.
 func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, effects *Effects) policy.Verdict {
 	verdict := c.judgeOf(pod.UID).Decide(pod, node)
 	if released := c.noteHolds(now, pod.UID, verdict.Holds, effects); !released {
@@ -37,9 +37,9 @@ func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, effects *
 	return c.judgeOf(pod.UID).Decide(pod, node)
 }
 
-// noteHolds notes what holds a pod, and reports whether a hold has ended now.
+// noteHolds records what holds a pod, and reports whether a hold has ended now.
 func (c *Core) noteHolds(now time.Time, uid types.UID, holders []policy.Holder, effects *Effects) (released bool) {
-	r := c.releases[uid]
+	r := c.holds[uid]
 	over, begun := without(r.holders, holders), without(holders, r.holders)
 	if len(over)+len(begun) == 0 {
 		return false
@@ -48,7 +48,7 @@ func (c *Core) noteHolds(now time.Time, uid types.UID, holders []policy.Holder, 
 	if released = len(over) > 0; released {
 		r.ended = now
 	}
-	c.releases[uid] = r
+	c.holds[uid] = r
 	effects.addHolds(over, -1)
 	effects.addHolds(begun, 1)
 	return released
@@ -64,10 +64,10 @@ func without(holders, others []policy.Holder) (rest []policy.Holder) {
 	return rest
 }
 
-// forgetHold drops what is known of the holds of a pod that is gone.
+// forgetHold drops the holds of a pod that is gone.
 func (c *Core) forgetHold(uid types.UID, effects *Effects) {
-	effects.addHolds(c.releases[uid].holders, -1)
-	deleteAndShrink(&c.releases, uid)
+	effects.addHolds(c.holds[uid].holders, -1)
+	deleteAndShrink(&c.holds, uid)
 }
 
 // addHolds reports that each policy among the holders holds that many more pods.
@@ -79,8 +79,8 @@ func (e *Effects) addHolds(holders []policy.Holder, pods int) {
 	}
 }
 
-// hold cancels the eviction of a pod that is held, and reports a new hold. It forgets the outcomes of the pod's calls:
-// a refusal before the hold does not count after it.
+// hold cancels the eviction of a pod that is held, and reports a new hold. It forgets the outcomes of the pod's calls,
+// because a refusal before the hold does not count after it.
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, effects *Effects) {
 	e, known := c.entries[pod.UID], false
 	if e != nil {
@@ -97,7 +97,7 @@ func (c *Core) hold(pod *taint.Pod, by *policy.Held, effects *Effects) {
 	}
 }
 
-// audited is what a policy in mode Audit was last reported to decide about a pod.
+// audited is the last reported decision of a policy in mode Audit about a pod.
 type audited struct {
 	policy       string
 	method       policy.Method

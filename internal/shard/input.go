@@ -28,12 +28,12 @@ type Holding struct {
 	Pods   int // the difference
 }
 
-// Effects are the results of a step, in addition to its calls of the dispatcher.
+// Effects are the results of a step, in addition to its calls to the dispatcher.
 type Effects struct {
 	// Notes are the notes to report, in order.
 	Notes []eviction.Note
 
-	// Overtaken are the waiting evictions whose pods another client deletes or has marked.
+	// Overtaken are the waiting evictions whose pods another client is deleting or has marked.
 	Overtaken []eviction.Overtaken
 
 	// Holds are the changes of how many pods policies hold, in order.

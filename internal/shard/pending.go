@@ -6,18 +6,18 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// Pending says how many evictions are in which state, and what the oldest of them is.
+// Pending counts the evictions by state, and has the earliest deadline of each state.
 type Pending struct {
 	Counts eviction.PendingCounts
 
 	// Oldest has the earliest deadline of each state but scheduled.
 	Oldest eviction.PendingTimes
 
-	// Rates counts by the name of a rate the evictions that wait for it.
+	// Rates maps the name of a rate to the number of evictions that wait for it.
 	Rates map[string]int
 }
 
-// Pending counts all evictions and held pods. It asks the dispatcher what the offered evictions wait for.
+// Pending counts all evictions and held pods. It asks the dispatcher why the offered evictions wait.
 func (c *Core) Pending(now time.Time) Pending {
 	all := Pending{Rates: map[string]int{}}
 	for uid, e := range c.entries {

@@ -35,7 +35,7 @@ func (m *machine) judged(uid types.UID) {
 	}
 	if pod == nil {
 		delete(m.met, uid)
-	} else if verdict := m.judge.Decide(pod, node); !verdict.Goes() {
+	} else if verdict := m.judge.Decide(pod, node); !verdict.Evicts() {
 		delete(m.met, uid)
 	}
 }
@@ -90,7 +90,7 @@ func (m *machine) pendingOf(uid types.UID) eviction.Pending {
 	switch {
 	case m.accepted[uid]:
 		return eviction.PendingTerminating
-	case m.calls[uid] == nil && !verdict.Goes():
+	case m.calls[uid] == nil && !verdict.Evicts():
 		if verdict.Held.By != 0 {
 			return eviction.PendingHeld
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// probableCause returns what has probably ended the eviction of a pod, by the present verdict; "" if unknown.
+// probableCause returns why the eviction of a pod is probably cancelled, by the present verdict; "" if unknown.
 func (c *Core) probableCause(e *entry, pod *taint.Pod, node *taint.Node, verdict *policy.Verdict) string {
 	switch present := *pod; verdict.Stay {
 	case taint.Terminating:
@@ -22,7 +22,7 @@ func (c *Core) probableCause(e *entry, pod *taint.Pod, node *taint.Node, verdict
 	return ""
 }
 
-// noteDaemon notes whether the DaemonSet controller deletes a pod of which there is no entry, as a policy ignores it.
+// noteDaemon records whether the DaemonSet controller deletes a pod without an entry, whose taint a policy ignores.
 func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 	if c.entries[pod.UID] == nil && c.judge.DeletedByDaemonSet(pod, node).Evict {
 		c.daemons[pod.UID] = struct{}{}
@@ -31,8 +31,8 @@ func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 	}
 }
 
-// deletedByOthers returns the view of a pod that the DaemonSet controller deletes, if it does so and this program has
-// not deleted the pod; otherwise v.
+// deletedByOthers returns the view of a pod that the DaemonSet controller deletes, unless this program has deleted it;
+// otherwise v.
 func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {
 	verdict := c.judge.DeletedByDaemonSet(v.Pod, node)
 	if !verdict.Evict || v.State == eviction.InFlight || e.state == accepted {

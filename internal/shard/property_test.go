@@ -270,7 +270,7 @@ func (m *machine) forgetRefusals() {
 		pod, node := m.Pod(uid)
 		if pod == nil {
 			delete(m.refused, uid)
-		} else if v, view := m.judge.Decide(pod, node), m.view(m.now, uid); !v.Goes() && !queued(&view) && m.calls[uid] == nil {
+		} else if v, view := m.judge.Decide(pod, node), m.view(m.now, uid); !v.Evicts() && !queued(&view) && m.calls[uid] == nil {
 			delete(m.refused, uid)
 		}
 	}
@@ -293,7 +293,7 @@ func (m *machine) drain(rt *rapid.T) {
 	}
 	for uid := range m.pods {
 		pod, node := m.Pod(uid)
-		if verdict := m.judge.Decide(pod, node); verdict.Goes() && !m.accepted[uid] {
+		if verdict := m.judge.Decide(pod, node); verdict.Evicts() && !m.accepted[uid] {
 			rt.Fatalf("%s was never evicted: %v", uid, verdict)
 		}
 		m.remove(uid)

@@ -31,8 +31,8 @@ type Shard struct {
 	options   Options
 	nodes     *workqueue.Typed[string]
 	pods      *workqueue.Typed[types.UID]
-	some      chan struct{} // holds a token if there may be anything to process
-	questions chan func()   // that the goroutine answers
+	work      chan struct{} // holds a token if there may be anything to process
+	questions chan func()   // for the goroutine to answer
 	closed    chan struct{} // closed by Close
 	timer     *time.Timer
 	scheduled atomic.Int64
@@ -41,7 +41,7 @@ type Shard struct {
 // New returns a shard that does nothing before Open and Run.
 func New(o Options) *Shard {
 	s := &Shard{
-		options: o, some: make(chan struct{}, 1), questions: make(chan func()), closed: make(chan struct{}),
+		options: o, work: make(chan struct{}, 1), questions: make(chan func()), closed: make(chan struct{}),
 		timer: time.NewTimer(0),
 	}
 	o.Jitter = rand.Float64
@@ -76,8 +76,8 @@ func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
 	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
 }
 
-// Earliest returns a view of each eviction or, of more than most, of those with the earliest deadlines, and how many are
-// left out. It is called as Views is.
+// Earliest returns a view of each eviction. If there are more than most, it returns only those with the earliest
+// deadlines, and the number of the others. It may be called like Views.
 func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error) {
 	views, err = ask(ctx, s, func() (views []eviction.View) {
 		views, left = s.core.Earliest(time.Now(), most)
@@ -86,7 +86,7 @@ func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, 
 	return views, left, err
 }
 
-// View returns the view of one pod's eviction; false if there is none. It is called as Views is.
+// View returns the view of one pod's eviction; false if there is none. It may be called like Views.
 func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exists bool, err error) {
 	v, err = ask(ctx, s, func() (v eviction.View) {
 		v, exists = s.core.View(time.Now(), uid)
@@ -95,7 +95,7 @@ func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exist
 	return v, exists, err
 }
 
-// Pending counts the evictions by state, and is called as Views is.
+// Pending counts the evictions by state. It may be called like Views.
 func (s *Shard) Pending(ctx context.Context) (Pending, error) {
 	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })
 }
@@ -132,7 +132,7 @@ func (s *Shard) NodeChanged(name string) {
 	s.wake()
 }
 
-// PodChanged reports that a pod has changed, or that a call for it has ended. It is called as NodeChanged is.
+// PodChanged reports that a pod has changed, or that a call for it has ended. It may be called like NodeChanged.
 func (s *Shard) PodChanged(uid types.UID) {
 	s.pods.Add(uid)
 	s.wake()
@@ -140,7 +140,7 @@ func (s *Shard) PodChanged(uid types.UID) {
 
 func (s *Shard) wake() {
 	select {
-	case s.some <- struct{}{}:
+	case s.work <- struct{}{}:
 	default:
 	}
 }
@@ -155,7 +155,7 @@ func (s *Shard) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.some:
+		case <-s.work:
 		case <-s.timer.C:
 		case answer := <-s.questions:
 			answer()
@@ -163,11 +163,11 @@ func (s *Shard) Run(ctx context.Context) {
 	}
 }
 
-// process processes one pod that has changed, and one pod whose time has come: before each of them the nodes that have
-// changed. It reports false if there was nothing but nodes to process.
-func (s *Shard) process() (some bool) {
+// process processes one pod that has changed, and one pod whose time has come. Before each of them it processes all
+// nodes that have changed. It reports whether there was a pod to process.
+func (s *Shard) process() (processed bool) {
 	s.drainNodes()
-	some = take(s.pods, func(uid types.UID) { s.step(PodChanged{UID: uid}) })
+	processed = take(s.pods, func(uid types.UID) { s.step(PodChanged{UID: uid}) })
 	s.drainNodes()
 	next, timed := s.core.Next()
 	switch wait := time.Until(next); {
@@ -177,12 +177,12 @@ func (s *Shard) process() (some bool) {
 		s.timer.Reset(wait)
 	default:
 		s.step(TimePassed{})
-		some = true
+		processed = true
 	}
-	return some
+	return processed
 }
 
-// drainNodes processes every node update that is queued: they come before all else.
+// drainNodes processes every queued node update. Node updates come before everything else.
 func (s *Shard) drainNodes() {
 	for take(s.nodes, func(name string) { s.step(NodeChanged{Name: name}) }) {
 	}
@@ -199,7 +199,7 @@ func take[T comparable](q *workqueue.Typed[T], process func(T)) bool {
 	return true
 }
 
-// step passes one input to the core, and its notes on.
+// step passes one input to the core, and carries out its effects.
 func (s *Shard) step(in Input) {
 	effects := s.core.Step(time.Now(), in)
 	s.scheduled.Store(int64(s.core.Scheduled()))

@@ -278,7 +278,7 @@ func TestAnEvictorOfACallersOwnChoosesItsMethodWhereNoPolicyDecides(t *testing.T
 		"a policy chooses":    {true, "gpu", policy.Evict},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{OwnMethod: c.own})
+			r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{EvictorChooses: c.own})
 			r.SetJudge(judgeOf(t, of(c.policy, policy.Evict)))
 			r.background(r.Run)
 			r.answer = func(e eviction.Request) eviction.Outcome {

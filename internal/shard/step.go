@@ -67,7 +67,7 @@ func (c *Core) evaluate(now time.Time, pod *taint.Pod, node *taint.Node, effects
 	verdict := c.decide(now, pod, node, effects)
 	c.audit(pod, node, effects)
 	switch {
-	case verdict.Goes():
+	case verdict.Evicts():
 		c.schedule(now, pod, node, &verdict)
 	case verdict.Held.By != 0:
 		c.hold(pod, &verdict.Held, effects)

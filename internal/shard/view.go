@@ -19,8 +19,8 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	return views
 }
 
-// Earliest is as Views, but if there are more than most evictions, it returns those with the earliest deadlines, and how
-// many are left out. most is at least 1.
+// Earliest is like Views, but if there are more than most evictions, it returns only those with the earliest deadlines,
+// and the number of the others. most must be at least 1.
 func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left int) {
 	c.judge = c.options.Judge()
 	entries := c.earliest(most)
@@ -66,12 +66,12 @@ func (c *Core) viewOf(now time.Time, e *entry) (v eviction.View, exists bool) {
 	}, node), by.By != 0
 }
 
-// earliest returns the entries with the earliest deadlines, at most so many, in no order.
+// earliest returns the entries with the earliest deadlines, at most the given number, in no order.
 func (c *Core) earliest(most int) (list []*entry) {
 	if len(c.entries) <= most {
 		return slices.Collect(maps.Values(c.entries))
 	}
-	var bound time.Time // as many as are wanted are before it; zero: not so many are known yet
+	var bound time.Time // at least most entries are not later; zero until that many were seen
 	for _, e := range c.entries {
 		if !bound.IsZero() && !e.deadline().Before(bound) {
 			continue
@@ -92,7 +92,7 @@ func sortedByDeadline(list []*entry) []*entry {
 	return list
 }
 
-// deadline returns the deadline, or that without the hold.
+// deadline returns the deadline. A held entry has the deadline that it would have without the hold.
 func (e *entry) deadline() time.Time {
 	if e.state == held {
 		return e.heldBy.Verdict.At
@@ -144,7 +144,7 @@ func (e *entry) next(status dispatch.Status) time.Time {
 	return later(e.due, until)
 }
 
-// describe adds what policies and holds say of an eviction that waits.
+// describe adds to the view of a waiting eviction what policies and holds decide.
 func (c *Core) describe(v *eviction.View, node *taint.Node, e *entry, now time.Time) {
 	if c.judge.Plain() {
 		return

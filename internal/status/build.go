@@ -55,7 +55,7 @@ func heldBy(v *eviction.View) string {
 	return v.Held.String()
 }
 
-// ownerOf returns the pod's workload; nil when nobody controls the pod.
+// ownerOf returns the pod's workload; nil if the pod has no controller.
 func ownerOf(p *taint.Pod) *Owner {
 	if workload := p.Workload(); workload.Kind != "" {
 		return (*Owner)(&workload)
@@ -63,12 +63,12 @@ func ownerOf(p *taint.Pod) *Owner {
 	return nil
 }
 
-// namedBudget finds the name in the API server's message about a PodDisruptionBudget that permits no further
-// disruption, that is not processed yet, or that counts below zero.
+// namedBudget finds the name in the API server's message about a PodDisruptionBudget that allows no disruption now, was
+// not processed yet, or counts below zero.
 var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?:needs|is|does) `)
 
-// budgetOf returns the name of the PodDisruptionBudget that has blocked the last call; empty if none
-// has, or if the server does not name it.
+// budgetOf returns the name of the PodDisruptionBudget that blocked the last call; empty if none did, or if the server
+// does not name it.
 func budgetOf(o *eviction.Outcome) string {
 	if o.Kind != eviction.Blocked {
 		return ""
@@ -90,8 +90,8 @@ func totalsOf(views []*eviction.View, past Past) Totals {
 	}
 }
 
-// nodesOf counts the pending evictions on each node: an eviction in the state done is not pending. Of too many nodes, it
-// returns only some that have pending evictions.
+// nodesOf counts the pending evictions on each node: an eviction in the state done is not pending. If there are too
+// many nodes, it returns only some of those with pending evictions.
 func nodesOf(nodes []*taint.Node, views []*eviction.View) []Node {
 	pending := make(map[string]int, len(nodes))
 	for _, v := range views {

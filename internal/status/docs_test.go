@@ -16,7 +16,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-var update = flag.Bool("update", false, "write the examples anew")
+var update = flag.Bool("update", false, "rewrite the examples")
 
 const examples = "../../docs/reference/api-examples.md"
 
@@ -39,7 +39,7 @@ func TestTheExamplesInTheDocsAreWhatIsAnswered(t *testing.T) {
 	written, err := os.ReadFile(examples)
 	must(t, err)
 	if diff := cmp.Diff(string(written), page); diff != "" {
-		t.Errorf("%s (-) is not what is answered (+); write it anew by make golden:\n%s", examples, diff)
+		t.Errorf("%s (-) is not what is answered (+); rewrite it with make golden:\n%s", examples, diff)
 	}
 }
 

@@ -30,17 +30,17 @@ type Count struct {
 	MaxLate time.Duration
 }
 
-// Past has the latest evictions.
+// Past has the latest evictions, and counts of those of the last hour.
 type Past struct {
-	// Latest evictions, oldest first, and how many there have been in all.
+	// Latest are the latest evictions, oldest first, and Total is the number of all evictions so far.
 	Latest []PastEviction
 	Total  uint64
 
-	// Minutes of the last hour in which there were any, oldest first.
+	// Minutes are the minutes of the last hour with evictions, oldest first.
 	Minutes []Count
 }
 
-// LastHour returns how many there were in the last hour.
+// LastHour returns the number of evictions in the last hour.
 func (p *Past) LastHour() int {
 	n := 0
 	for _, c := range p.Minutes {
@@ -49,8 +49,8 @@ func (p *Past) LastHour() int {
 	return n
 }
 
-// History records the latest evictions, within a bound. Its zero value is empty and ready. Its methods are safe for
-// concurrent use, and hold its lock for moments.
+// History records the latest evictions, within a bound. The zero value is an empty history. Its methods are safe for
+// concurrent use, and never block for long.
 type History struct {
 	mu     sync.Mutex
 	ring   []PastEviction // grows to its bound, then is written over
@@ -87,7 +87,7 @@ func (h *History) count(at time.Time, late time.Duration) {
 	c.MaxLate = max(c.MaxLate, late)
 }
 
-// slot returns where a minute is counted.
+// slot returns the index at which a minute is counted.
 func slot(start time.Time) int {
 	n := start.Unix() / 60 % minutes
 	return int((n + minutes) % minutes)
@@ -106,7 +106,7 @@ func (h *History) Past(now time.Time) Past {
 	return p
 }
 
-// hour returns the counts of the last 60 minutes, of which the last has only begun.
+// hour returns the counts of the last 60 minutes, including the present one.
 func (h *History) hour(now time.Time) []Count {
 	var list []Count
 	last := now.Truncate(time.Minute)

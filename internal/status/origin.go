@@ -14,7 +14,7 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// refused refuses requests that are not of the own machine, or that do more than read.
+// refused refuses requests that are not from this machine, or that do more than read, and reports whether it did.
 func refused(w http.ResponseWriter, r *http.Request) bool {
 	if r.ContentLength != 0 {
 		forgoBody(w)
@@ -38,8 +38,8 @@ func refused(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// forgoBody keeps the server from waiting for the body of a request, which it would read to its end to use
-// the connection again.
+// forgoBody keeps the server from waiting for the body of a request, which it would read to the end to reuse the
+// connection.
 func forgoBody(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now())
@@ -56,8 +56,8 @@ func mark(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// ownHost reports whether a Host header names this machine. A foreign name may resolve to it by DNS rebinding, by
-// which a page of that name could read ours.
+// ownHost reports whether a Host header names this machine. By DNS rebinding a foreign name may resolve to this
+// machine, and a page with that name could read this one.
 func ownHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -70,7 +70,7 @@ func ownHost(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// foreign reports whether a browser sends the request for another site's page. Following a link does not count.
+// foreign reports whether a browser sends the request for a page of another site. Following a link does not count.
 func foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

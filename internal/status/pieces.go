@@ -17,7 +17,7 @@ const (
 	answerTimeout = 2 * time.Minute  // for the client to take a whole answer
 )
 
-// list is a list of an answer. It is written in pieces, so that a slow client occupies memory for few items.
+// list is a list of an answer. It is written in pieces, so that a slow client keeps only few items in memory.
 type list struct {
 	key   string
 	size  int
@@ -42,8 +42,8 @@ func converted[T, As any](items []T, convert func(T) As) []As {
 	return list
 }
 
-// answerInPieces writes JSON. The lists are empty in the value, and come in its order. At most maxAnswers that take
-// several pieces are written at once; others are refused.
+// answerInPieces writes value as JSON, with lists in place of its empty lists, in the same order. At most maxAnswers
+// answers of several pieces are written at once; others are refused.
 func (s *Server) answerInPieces(w http.ResponseWriter, value any, lists ...list) {
 	if slices.ContainsFunc(lists, func(l list) bool { return l.size > piece }) {
 		select {
@@ -58,17 +58,17 @@ func (s *Server) answerInPieces(w http.ResponseWriter, value any, lists ...list)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	out := stream{w, http.NewResponseController(w), time.Now().Add(answerTimeout)}
-	_ = out.pieces(value, lists) // the client is gone then, or too slow
+	_ = out.pieces(value, lists) // an error means that the client is gone or too slow
 }
 
 // stream writes to one client, which has pieceTimeout to take each piece.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	until   time.Time // when all must have been taken
+	until   time.Time // the client must have taken the whole answer
 }
 
-// write sends a text. A writer without deadlines is a caller's own, which the caller bounds.
+// write sends a text. The caller must bound a writer without deadlines.
 func (s stream) write(text []byte) error {
 	until := time.Now().Add(pieceTimeout)
 	if s.until.Before(until) {
@@ -92,7 +92,7 @@ func (s stream) pieces(value any, lists []list) error {
 		return fmt.Errorf("writing an answer: %w", err)
 	}
 	for _, l := range lists {
-		start, rest, found := bytes.Cut(text, []byte(`"`+l.key+`":[]`)) // a string in it has its quotes escaped
+		start, rest, found := bytes.Cut(text, []byte(`"`+l.key+`":[]`)) // quotes within strings are escaped
 		if !found {
 			return fmt.Errorf("writing an answer: it has no empty list %q", l.key)
 		}

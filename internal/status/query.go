@@ -25,7 +25,7 @@ type query struct {
 	limit   int
 }
 
-// parseQuery refuses unknown and unreadable parameters: they would filter nothing. An empty value is the same as none.
+// parseQuery refuses unknown and malformed parameters, which would filter nothing. An empty value counts as no value.
 func parseQuery(raw string) (q query, err error) {
 	q = query{filters: map[string][]string{}, limit: defaultLimit}
 	values, err := url.ParseQuery(raw)
@@ -71,7 +71,7 @@ func parseLimit(value string) (int, error) {
 	return n, nil
 }
 
-// list returns the list that the query asks for, without items, and the views of these.
+// list returns the list that the query asks for, without its items, and the views of the items.
 func (q *query) list(s *sample) (l EvictionList, views []*eviction.View) {
 	l = EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.head.At, Part: s.head.Manager.Part, Items: []Eviction{}}
 	for _, v := range s.ordered() {

@@ -1,6 +1,6 @@
 package status
 
-// revised are values by their key, each with the revision at which it has last changed or gone.
+// revised are values by key, each with the revision at which it last changed or was removed.
 type revised[K comparable, V any] struct {
 	same   func(a, b V) bool
 	values map[K]*revisedValue[V]
@@ -9,12 +9,12 @@ type revised[K comparable, V any] struct {
 type revisedValue[V any] struct {
 	value    V
 	gone     bool
-	revision int  // at which it has last changed or gone
-	seen     bool // by the update that is under way
+	revision int  // at which it last changed or was removed
+	seen     bool // by the current update
 }
 
-// update stores the values of a sample, and reports whether any differs. What differs has the revision. Keys
-// that went before the oldest revision are forgotten.
+// update stores the values of a sample, and reports whether any has changed. Changed values get the revision. Keys that
+// were removed before the oldest revision are forgotten.
 func (r *revised[K, V]) update(revision, oldest int, values []V, keyOf func(V) K) (changed bool) {
 	if r.values == nil {
 		r.values = map[K]*revisedValue[V]{}
@@ -40,7 +40,7 @@ func (r *revised[K, V]) update(revision, oldest int, values []V, keyOf func(V) K
 	return changed
 }
 
-// after returns what has changed after a revision, and the keys that went.
+// after returns the values that changed after a revision, and the keys that were removed.
 func (r *revised[K, V]) after(revision int) (changed []V, gone []K) {
 	for k, v := range r.values {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// sample is what the source had at one moment. It is immutable.
+// sample is the state of the source at one moment. It is immutable.
 type sample struct {
 	head  Snapshot         // with empty lists of evictions, nodes and past evictions
 	views []*eviction.View // in any order
@@ -38,8 +38,8 @@ func newSample(at time.Time, m Manager, views []eviction.View, nodes []*taint.No
 	return s
 }
 
-// showPart says how many evictions and nodes are left out. These evictions count as scheduled, as those with later
-// deadlines are.
+// showPart says how many evictions and nodes are left out. Evictions that are left out have later deadlines, so they
+// count as scheduled.
 func (s *sample) showPart(evictions, nodes int) {
 	if left := nodes - len(s.nodes); evictions > 0 || left > 0 {
 		s.head.Totals.Scheduled += evictions
@@ -72,15 +72,15 @@ func markReturned(views []*eviction.View, past []PastEviction) {
 	}
 }
 
-// alike reports whether nothing but the time and the lists differs.
+// alike reports whether the samples are equal except for the time and the lists.
 func (s *sample) alike(other *sample) bool {
 	own := s.head
 	own.At, own.Tag = other.head.At, other.head.Tag
 	return reflect.DeepEqual(own, other.head)
 }
 
-// sameView reports whether two views of a pod are shown alike. A cache may return the same pod as another object each
-// time, so that what views point to is compared by its content.
+// sameView reports whether two views of a pod are shown alike. A cache may return the same pod as a different object
+// each time, so what views point to is compared by content.
 func sameView(a, b *eviction.View) bool {
 	x, y := *a, *b
 	if x.Pod.Workload() != y.Pod.Workload() || !sameReason(&x.Verdict, &y.Verdict) {

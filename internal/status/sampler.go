@@ -30,15 +30,15 @@ const (
 // Source has the evictions and the nodes. It is called by one goroutine at a time. A Manager of the root package is
 // a source.
 type Source interface {
-	// Earliest returns a view of each eviction, in any order. If there are more than most, it may return only some:
-	// none of the others, whose number it returns, has an earlier deadline.
+	// Earliest returns a view of each eviction, in any order. If there are more than most, it may return only those
+	// with the earliest deadlines, and the number of the others.
 	Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error)
 
 	// Tainted returns the nodes that carry NoExecute taints, in any order.
 	Tainted() []*taint.Node
 }
 
-// Options are what a [Server] shows. Source, History and Manager are required.
+// Options are the settings of a [Server]. Source, History and Manager are required.
 type Options struct {
 	Source  Source
 	History *History
@@ -46,15 +46,15 @@ type Options struct {
 	// Manager is called for each sample.
 	Manager func() Manager
 
-	// Pace returns how rates delay these evictions, from the nodes that have taints. Nil means that they delay none.
+	// Pace returns how rates delay these evictions from these nodes. Nil means that rates delay none.
 	Pace func(now time.Time, views []eviction.View, nodes []*taint.Node) *Pace
 
-	// Remarks answers at /remarks. Nil means that the path is not there.
+	// Remarks serves the path /remarks. Nil means that the path does not exist.
 	Remarks http.Handler
 }
 
-// sampler has the latest sample, for all clients, and what has changed by it. It samples when a client asks, and
-// nothing runs while no client does.
+// sampler has the latest sample, for all clients, and the latest changes. It takes samples when clients ask, and does
+// nothing while no client asks.
 type sampler struct {
 	options Options
 	boot    string // distinguishes the tags of this process from those of another process
@@ -62,7 +62,7 @@ type sampler struct {
 	mu        sync.Mutex
 	last      *sample // nil if no client has asked for some time
 	began     time.Time
-	spent     time.Duration // on the last sample, and on what has changed by it
+	spent     time.Duration // on the last sample, and on its changes
 	revision  int           // counts the samples that differ from the sample before
 	oldest    int           // the revision from which on all changes are known
 	views     revised[types.UID, *eviction.View]
@@ -78,8 +78,8 @@ func newSampler(o Options) *sampler {
 	}
 }
 
-// since returns the latest sample, and what has changed after the sample with the tag; nil if those changes are not
-// known, as with no tag.
+// since returns the latest sample, and the changes since the sample with the tag; nil if they are unknown, as for an
+// empty tag.
 func (s *sampler) since(ctx context.Context, tag string) (*sample, *difference, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,8 +93,8 @@ func (s *sampler) since(ctx context.Context, tag string) (*sample, *difference, 
 	return last, d, nil
 }
 
-// current samples if the interval since the last sample is over. The sampling outlives the request, because other
-// requests wait for the sample, too.
+// current returns the last sample, or takes a new one if the interval is over. Taking it outlives the request, because
+// other requests wait for it, too.
 func (s *sampler) current(ctx context.Context) (*sample, error) {
 	began := time.Now()
 	if s.last != nil && began.Sub(s.began) < interval(s.spent) {
@@ -113,12 +113,12 @@ func (s *sampler) current(ctx context.Context) (*sample, error) {
 	return next, nil
 }
 
-// interval returns the time between the beginnings of two samples, of which the first takes this long.
+// interval returns the time from the beginning of a sample that took this long to the beginning of the next one.
 func interval(spent time.Duration) time.Duration {
 	return min(max(minInterval, share*spent), maxInterval)
 }
 
-// compare makes the sample the last one, with a new revision if it differs.
+// compare makes the sample the last one, with a new revision if it has changed.
 func (s *sampler) compare(next *sample) {
 	revision := s.revision + 1
 	if s.last == nil {
@@ -141,7 +141,7 @@ func (s *sampler) forget() {
 	s.last, s.views.values, s.nodes.values = nil, nil, nil
 }
 
-// difference is what has changed after an earlier sample.
+// difference has the changes since an earlier sample.
 type difference struct {
 	none      bool // nothing has changed
 	views     []*eviction.View
@@ -151,7 +151,7 @@ type difference struct {
 	evicted   []PastEviction
 }
 
-// difference returns what has changed after the sample with the tag, or nil if that is not known.
+// difference returns the changes since the sample with the tag, or nil if they are unknown.
 func (s *sampler) difference(tag string) *difference {
 	var revision int
 	var total uint64

@@ -22,11 +22,11 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// Server answers with the page and its JSON.
+// Server serves the page and its JSON.
 type Server struct {
 	sampler *sampler
 	handler http.Handler
-	answers chan struct{} // holds an item for each answer of several pieces that is under way
+	answers chan struct{} // has an item for each answer of several pieces that is being written
 	ended   atomic.Bool   // a request has panicked
 }
 
@@ -51,7 +51,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// ServeHTTP answers requests of the own machine. A panic ends the page, not the process, which evicts.
+// ServeHTTP answers requests from this machine. A panic ends the page, but not the process, which must go on evicting.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mark(w.Header())
 	defer s.endAfterPanic(w, r)
@@ -105,7 +105,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		}
 	})
 	err := server.Serve(netutil.LimitListener(listener, maxConnections))
-	if stop() { // it has not ended because of the context
+	if stop() { // it did not end because of the context
 		return fmt.Errorf("serving the page: %w", err)
 	}
 	<-over
@@ -115,7 +115,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// snapshot answers with all, or with what has changed since an earlier snapshot.
+// snapshot answers with the whole snapshot, or with the changes since an earlier one.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) {
 	tag := r.URL.Query().Get("since")
 	if r.URL.RawQuery != "" && r.URL.RawQuery != "since="+tag {
@@ -168,13 +168,13 @@ func (s *Server) nodes(w http.ResponseWriter, r *http.Request) {
 	s.answerInPieces(w, all, listOf("items", last.nodes))
 }
 
-// away answers that the source does not answer.
+// away reports to the client that the source does not answer.
 func away(w http.ResponseWriter, err error) {
 	w.Header().Set("Retry-After", "1")
 	refuse(w, http.StatusServiceUnavailable, err.Error()+"; try again")
 }
 
-// page answers with the page's files, which are in one folder.
+// page serves the page's files, which are in one folder.
 func page(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if name == "" {

@@ -107,7 +107,7 @@ func TestTheNotesSayTheMethodAndWhetherTheOriginalIsSwitchedOff(t *testing.T) {
 			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=AllBeta=false")},
 			[]string{remove, "The built-in controller is NOT switched off in kube-controller-manager-a: "},
 		},
-		"AllBeta does not count beside the gate": {
+		"AllBeta does not count if the gate is given": {
 			"{}",
 			[]runtime.Object{kubeControllerManager("a", off, "--feature-gates=AllBeta=false,SeparateTaintEvictionController=true")},
 			[]string{remove, "The built-in controller is switched off in kube-controller-manager-a."},

@@ -58,7 +58,7 @@ func header(i chart.Image, name string) string {
 	case i.Repository == "":
 		how = "'make image' writes it to dist/image.tar; " + how
 	default:
-		how = "It is in image.tar, beside this file; " + how
+		how = "It is in image.tar, next to this file; " + how
 	}
 	return fmt.Sprintf(`# Installs taint-manager into namespace kube-system; rendered from deploy/chart.
 #

@@ -14,7 +14,7 @@ import (
 	"github.com/taint-manager/taint-manager/release/chart"
 )
 
-var update = flag.Bool("update", false, "write the files of deploy anew")
+var update = flag.Bool("update", false, "rewrite the files of deploy")
 
 var root = filepath.Join("..", "..")
 
@@ -67,7 +67,7 @@ func TestInstallNamesTheImageAtItsTopAndInTheDeployment(t *testing.T) {
 	if !slices.ContainsFunc(lines[:5], func(line string) bool { return strings.Contains(line, name) }) {
 		t.Errorf("the first lines do not name %s:\n%s", name, strings.Join(lines[:5], "\n"))
 	}
-	if want := "It is in image.tar, beside this file; docs/install.md says how"; !strings.Contains(text, want) {
+	if want := "It is in image.tar, next to this file; docs/install.md says how"; !strings.Contains(text, want) {
 		t.Errorf("install.yaml of a release does not say %q", want)
 	}
 	if strings.Contains(text, "dist/") {

@@ -19,7 +19,7 @@ import (
 // Notices returns the texts of all modules, which their licenses require to be distributed.
 func Notices(modules []Module) string {
 	var out strings.Builder
-	out.WriteString("taint-manager is made of these modules beside its own sources.\n")
+	out.WriteString("taint-manager is made of its own sources and these modules.\n")
 	for _, m := range modules {
 		fmt.Fprintf(&out, "\n%s\n%s (%s)\n%[1]s\n", strings.Repeat("=", 80), m.title(),
 			strings.Join(m.Licenses, " AND "))

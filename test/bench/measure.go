@@ -153,9 +153,9 @@ func cpuWhile(c *testcluster.Component, do func() error) (float64, error) {
 	return after - before, err
 }
 
-// besideHeld measures the eviction of pods beside those of another namespace, on the same nodes, whose deletions a
+// nextToHeld measures the eviction of pods next to those of another namespace, on the same nodes, whose deletions a
 // webhook holds. The plain workers leave the other namespace's pods out: their times are those without the webhook.
-func besideHeld(ctx context.Context, w *world, s subject) (outcome, error) {
+func nextToHeld(ctx context.Context, w *world, s subject) (outcome, error) {
 	l, err := w.newWorkload(ctx, size{nodes: 20, each: 15, namespace: "tenant", held: true})
 	if err != nil {
 		return nil, err

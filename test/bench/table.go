@@ -168,17 +168,17 @@ func (s summary) markdown() string {
 func (r row) markdown(out *strings.Builder) {
 	what, own := r.What, spread(r.Rounds[ours], " "+r.Unit)
 	for _, t := range r.Targets {
-		figures, beside, ratio, limit := r.Rounds[ours], "", "", t.Bound
+		figures, theirs, ratio, limit := r.Rounds[ours], "", "", t.Bound
 		if t.Bound != reported {
 			limit += " " + number(t.Limit)
 		}
 		if t.Of != "" {
 			figures = figures.over(r.Rounds[t.Of])
-			beside, ratio = t.Of+": "+spread(r.Rounds[t.Of], " "+r.Unit), spread(figures, "")
+			theirs, ratio = t.Of+": "+spread(r.Rounds[t.Of], " "+r.Unit), spread(figures, "")
 		} else {
 			limit += " " + r.Unit
 		}
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", what, own, beside, ratio, limit, t.verdict(figures))
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", what, own, theirs, ratio, limit, t.verdict(figures))
 		what, own = "", ""
 	}
 }

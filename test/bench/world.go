@@ -156,8 +156,8 @@ func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, e
 	return c, load.Pause(ctx, 2*time.Second)
 }
 
-// firstDeletion launches a subject beside a pod that is due. It returns the time from the start of the subject's
-// process to the deletion of the pod.
+// firstDeletion launches a subject in a cluster with a pod that is due. It returns the time from the start of the
+// subject's process to the deletion of the pod.
 func (w *world) firstDeletion(
 	ctx context.Context, s subject,
 ) (c *testcluster.Component, after time.Duration, err error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// compare prints the expectations beside the observations, and reports whether they agree: each role has pods on the
+// compare prints the expectations next to the observations, and reports whether they agree: each role has pods on the
 // tainted node, and each of these pods was deleted when expected and not earlier, or stayed as expected.
 func (s *stage) compare() bool {
 	s.say("\nOn %s:\n%-8s %-48s %-15s %-7s %s", tainted, "APP", "WORKLOAD AND TOLERATIONS", "EXPECTED",

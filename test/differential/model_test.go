@@ -12,7 +12,7 @@ import (
 )
 
 // The model implements docs/semantics.md as simply as possible, and shares no code with the controller that it
-// predicts. It records every observation of every node, and judges every pod anew from all of them.
+// predicts. It records every observation of every node, and judges every pod again from all of them.
 
 // model is the known state of the cluster at one moment of a history.
 type model struct {

@@ -249,7 +249,7 @@ func goByARule(g *gpus) {
 	g.require(said, g.apply(text), pods...)
 }
 
-// With the effect None, nobody goes. With NoExecute the countdowns begin, and another key does not begin them anew.
+// With the effect None, no pod is evicted. With NoExecute the countdowns begin, and another key does not restart them.
 func goByAnEditedRule(g *gpus) {
 	g.since(g.T, 37, "DeviceTaintRule by default")
 	pods := []*v1.Pod{g.user("some", g.claim("some", bearsDevice("", 6))), g.user("ever", g.claim("ever", bearsDevice("", -1)))}

@@ -86,8 +86,8 @@ func (w *world) installs(t *testing.T, way []string) {
 	}
 }
 
-// kustomization writes a kustomization of docs/install.md, whose second line begins with these words, to a folder beside
-// the resources that it names.
+// kustomization writes a kustomization of docs/install.md, whose second line begins with these words, to a folder next
+// to the resources that it names.
 func kustomization(t *testing.T, second string) (folder string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/install.md")
@@ -243,7 +243,7 @@ func (w *world) fitsElsewhere(t *testing.T) {
 	w.runsAsDeployed(t, elsewhere, namespace)
 }
 
-// runsAsDeployed runs the program beside the simulated replicas of a manifest, as its container would.
+// runsAsDeployed runs the program as the container of a manifest would, next to simulated replicas.
 func (w *world) runsAsDeployed(t *testing.T, file, namespace string) {
 	w.kubectl(t, "apply", "-f", file)
 	defer w.kubectl(t, "delete", "-f", file)

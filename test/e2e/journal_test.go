@@ -147,8 +147,8 @@ func (w *world) conflicts(t *testing.T) {
 	}
 }
 
-// takesAFullPartition writes short records of nodes with the longest names: the API server stores a list of the
-// keys beside them.
+// takesAFullPartition writes short records of nodes with the longest names: the API server also stores a list of the
+// keys.
 func (w *world) takesAFullPartition(t *testing.T) {
 	records := map[string]journal.Record{}
 	gpu := v1.Taint{Key: "gpu", Effect: v1.TaintEffectNoExecute}

@@ -15,8 +15,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/evict"
-	"github.com/taint-manager/taint-manager/internal/original"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -92,7 +92,7 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 		if n := deletes[pod.Name]; gone && (n < 1 || n > 2) || !gone && n != 0 {
 			t.Errorf("%s: %d accepted deletions, terminating: %v", pod.Name, n, gone)
 		}
-		if writer := original.Writer(pod); gone {
+		if writer := builtin.Writer(pod); gone {
 			wrote[writer]++
 		}
 		if gone && *pod.DeletionGracePeriodSeconds != 30 {

@@ -94,7 +94,7 @@ func TestTheMountedFileIsTakenInWithoutARestart(t *testing.T) {
 	}
 }
 
-// pausesByKey sets the key beside the file, and removes it.
+// pausesByKey sets the key next to the file, and removes it.
 func (w *world) pausesByKey(t *testing.T, files *mount, m *testcluster.Manager, s *scene) {
 	t.Helper()
 	key := filepath.Join(files.dir, "paused")

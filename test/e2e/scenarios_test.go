@@ -34,7 +34,7 @@ func TestPodsGoOrStayExactlyAsTheyShould(t *testing.T) {
 		{"all taints lifted: stays, and says so", lifted},
 		{"replaced under its name: its own countdown", replaced},
 		{"created onto a tainted node: its own countdown", arrives},
-		{"a node replaced under its name: judged anew", nodeReplaced},
+		{"a node replaced under its name: judged again", nodeReplaced},
 		{"Lt and Gt: a numeric taint whose value changes", numeric},
 		{"DisruptionTarget is on the pod before it is deleted", disruptionTarget},
 		{"kubectl describe shows the event", described},

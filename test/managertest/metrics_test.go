@@ -41,7 +41,7 @@ func scraped(t *testing.T, r prometheus.Gatherer, name string) map[string]float6
 	return values
 }
 
-// wantScraped wants exactly these values, besides those that are 0.
+// wantScraped wants exactly these values, and 0 for all others.
 func wantScraped(t *testing.T, when string, r prometheus.Gatherer, name string, want map[string]float64) {
 	t.Helper()
 	got := scraped(t, r, name)

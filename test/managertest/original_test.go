@@ -64,7 +64,7 @@ func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {
 			"this breaks policy quarantine (method: Hold)",
 		},
 		"another replica":                                          {taintmanager.Options{}, evict.FieldManager, ""},
-		"a dry run, beside the original":                           {taintmanager.Options{DryRun: true}, original, ""},
+		"a dry run, next to the original":                          {taintmanager.Options{DryRun: true}, original, ""},
 		"a caller's evictor, whose writes have names of their own": {taintmanager.Options{Evictor: &recorder{}}, original, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// A list of controllers that begins anew switches off what a distribution has added to it, such as the two controllers
-// for the tokens with which nodes join. The tests' own control plane has nothing to keep.
+// A new list of controllers switches off what a distribution has added to the old one, such as the two controllers for
+// the tokens with which nodes join. The tests' own control plane has nothing to keep.
 func TestNobodyIsToldToWriteTheListOfControllersAnew(t *testing.T) {
 	atRoot(t)
 	files, err := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "*.go", "*.md", "*.yaml", "*.txt", "*.txtar", "Makefile").Output()
 	if err != nil {
 		t.Skipf("it needs git and a clone: %v", err)
 	}
-	anew := []byte("controllers=*,-taint-" + "eviction-controller")
+	replaced := []byte("controllers=*,-taint-" + "eviction-controller")
 	for name := range strings.SplitSeq(strings.Trim(string(files), "\x00"), "\x00") {
 		if strings.HasPrefix(name, "test/testcluster/") {
 			continue
@@ -27,13 +27,13 @@ func TestNobodyIsToldToWriteTheListOfControllersAnew(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if bytes.Contains(text, anew) {
-			t.Errorf("%s writes the list of controllers anew; say to keep it and to append (docs/switching-over.md)", name)
+		if bytes.Contains(text, replaced) {
+			t.Errorf("%s writes a new list of controllers; say to keep it and to append (docs/switching-over.md)", name)
 		}
 	}
 }
 
-// The kubelet runs every manifest in its folder, so the commands leave none beside the one that they change.
+// The kubelet runs every manifest in its folder, so the commands leave no copy next to the one that they change.
 func TestTheCommandsForKubeadmAppendToTheListAndRestoreIt(t *testing.T) {
 	atRoot(t)
 	_, section, _ := strings.Cut(read(t, "docs/runbooks/original-off.md"), "\n## kubeadm and kind\n")
@@ -56,7 +56,7 @@ func TestTheCommandsForKubeadmAppendToTheListAndRestoreIt(t *testing.T) {
 		after, err := os.ReadFile(manifest)
 		left, _ := os.ReadDir(filepath.Dir(manifest))
 		if err != nil || string(after) != want || len(left) != 1 {
-			t.Errorf("got %q beside %d others, want %q: %v", after, len(left)-1, want, err)
+			t.Errorf("got %q next to %d others, want %q: %v", after, len(left)-1, want, err)
 		}
 	}
 }

@@ -37,7 +37,7 @@ const (
 	commandLimit = 30 * time.Second // a command that takes longer is killed
 )
 
-// trial is one subject beside one server.
+// trial is one subject with one server.
 type trial struct {
 	*server
 	cluster    *testcluster.Cluster

@@ -265,7 +265,7 @@ func sequences() map[string][]change {
 		"tolerations change too":   {set("gpu"), lift("net"), edit("p0 bears net for longer", bearing("net", 60)), edit("p0 bears all", bearing("", 15)), set("disk")},
 		"pods come and go":         {set("gpu"), lift("net"), replaced, {"p0 gone", always, action{kind: forceDelete}}, {"p2 comes", always, action{kind: createPod, pod: 2}}},
 		"pods finish":              {set("gpu"), lift("gpu"), {"p0 finishes", always, action{kind: finishPod}}, edit("p0 bears all", bearing("", 15)), replaced},
-		"the node is made anew":    {gone, back, set("gpu"), replaced, edit("p0 bears all", bearing("", 15))},
+		"the node is made again":   {gone, back, set("gpu"), replaced, edit("p0 bears all", bearing("", 15))},
 		"not-ready to unreachable": {set(v1.TaintNodeNotReady), lift(v1.TaintNodeNotReady), set(v1.TaintNodeUnreachable), lift("net"), edit("p0 bears all", bearing("", 15))},
 	}
 }

@@ -60,7 +60,7 @@ on('calm', 'while nothing is wrong, there is a green live and nothing red', asyn
   assert.equal(await page.locator('#live').innerText(), 'live');
   const busy = await open(browser, clusters.busy.page);
   assert.equal(await busy.page.locator('#live').innerText(), 'live');
-  assert.notEqual(await dot(busy.page), green, 'it is green beside stuck pods');
+  assert.notEqual(await dot(busy.page), green, 'it is green although pods are stuck');
   await busy.close();
 });
 

@@ -1,4 +1,4 @@
-// The page: one store, which asks for changes; a timeline and lists that show it through one filter.
+// The page: a store, which asks for changes, and a timeline and lists that show the store through one filter.
 
 /** @import {Row} from './types.js' */
 /** @import {Item} from './lists.js' */
@@ -22,7 +22,7 @@ const input = (id) => /** @type {HTMLInputElement} */ (part(id));
 
 const store = new Store();
 const view = fromHash('');
-/** Whether the pod and the range that the address names are still to be shown. */
+/** Whether the page has yet to show the pod and the range that the address names. */
 let arriving = true;
 let shownAt = -Infinity;
 let dirty = true;
@@ -117,7 +117,7 @@ for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refuse
   part('states').append(chip);
 }
 
-/** The names there are. @param {Row[]} rows */
+/** The names in the rows. @param {Row[]} rows */
 function known(rows) {
   const names = { node: new Set(store.nodes.keys()), namespace: new Set(), taint: new Set(), policy: new Set(store.manager?.policies) };
   for (const row of rows) {
@@ -161,15 +161,15 @@ function tainted(names, ofPods) {
 }
 
 /**
- * What is known now: of pods and nodes, and of calls, which only the replica that leads makes. Where it is not, 0
- * would be a claim that nothing is there.
+ * Whether the state of pods and nodes is known now, and that of calls, which only the leader makes. If it is unknown,
+ * a count of 0 would claim that there are none.
  */
 function certainty() {
   const all = !source.stale() && store.manager?.synced === true && !store.manager.trouble;
   return { all, calls: all && store.manager?.role === 'leading' };
 }
 
-/** States that only the replica that leads can tell. */
+/** States that only the leader knows. */
 const ofCalls = new Set(['inFlight', 'blocked', 'refused', 'delayed', 'done', 'stuck', 'evictedLastHour']);
 
 function render() {
@@ -185,7 +185,7 @@ function render() {
   offer('policies', names.policy);
   for (const e of document.querySelectorAll('.of-policies')) /** @type {HTMLElement} */ (e).hidden = !names.policy.size && !filter.policy && !store.totals.held;
   const items = itemsOf(all, pass, names);
-  // The time range picks rows of the list; the timeline shows what lies around it, too.
+  // The time range selects rows of the list; the timeline also shows the rows around the range.
   const around = filter.range ? matcher({ ...filter, range: null }, names) : pass;
   const narrowed = filter.search || filter.namespace;
   const named = chooser(filter.node, names.node);
@@ -222,13 +222,13 @@ function tables(items) {
   stuckTable.show(lists.stuck, items.stuck, lists.stuck.empty);
 }
 
-/** How many are stuck, whatever the filter. */
+/** How many evictions are stuck, whatever the filter. */
 const stuckNow = () => (store.totals.blocked ?? 0) + (store.totals.refused ?? 0) + (store.totals.delayed ?? 0);
 
 /** @param {NonNullable<typeof view.filter.range>} range */
 const rangeOf = ({ from, to, late }) => (late ? `due by ${stamp(to, now())}` : `${clock(from, now())} to ${stamp(to, now())}`);
 
-/** Says when the backlog will be done, where there is one. */
+/** Says when the backlog will be done, if there is one. */
 function tellBacklog() {
   const text = certainty().calls ? told(backlog(store.rows.values(), store.evicted, now()), now(), store.manager?.paused) : '';
   write(part('backlog'), text);
@@ -246,7 +246,7 @@ function totals() {
   }
 }
 
-/** Said in place of a list, when there is nothing at all. */
+/** The text in place of a list, if there is nothing to show at all. */
 function nothing() {
   if (!store.manager) return 'Waiting for the first snapshot…';
   if (!store.manager.synced) return 'Pods, nodes and the journal have not been read yet; nothing is decided before that.';
@@ -255,7 +255,7 @@ function nothing() {
   return `Nothing is scheduled: ${plural(store.nodes.size, 'node')} carry a taint that evicts, and every pod there stays.`;
 }
 
-/** The state of this replica and of what is known of it, four times a second. */
+/** Shows the state of this replica and how current it is, four times a second. */
 function condition() {
   const stale = source.stale();
   const m = store.manager;
@@ -286,7 +286,7 @@ function condition() {
   write(part('version'), `taint-manager ${m.version ?? ''} on ${podOf(m.identity)}.`);
 }
 
-/** The worst comes first, as a tab of the browser has little room. @param {boolean} stale */
+/** The worst comes first, because a browser tab has little room. @param {boolean} stale */
 function title(stale) {
   const counts = [store.manager?.trouble ? 'watch broken' : '', stuckNow() ? `${counted(stuckNow(), true)} stuck` : '', `${counted(store.totals.scheduled, certainty().all)} scheduled`];
   const said = !store.manager ? [] : stale ? ['stale'] : counts;
@@ -334,7 +334,7 @@ function tellTimes(chosen) {
 }
 part('zone').addEventListener('click', () => { tellTimes(view.zone === 'local' ? 'UTC' : 'local'); condition(); render(); });
 
-// The filter of a narrow screen is folded away.
+// On a narrow screen the filter is folded away.
 /** @param {boolean} on */
 function unfold(on) {
   part('narrow').setAttribute('aria-expanded', String(on));
@@ -359,7 +359,7 @@ for (const [i, name] of tabs.entries()) {
   part('tabs').append(tab);
 }
 
-/** Shows another list, and closes the pod that is open in the list before. @param {View['list']} name */
+/** Shows another list, and closes the pod that is open in the present one. @param {View['list']} name */
 function choose(name) {
   if (name !== view.list && !stuck(store.rows.get(view.open)?.state ?? '')) view.open = '';
   view.list = name;

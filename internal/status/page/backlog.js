@@ -1,4 +1,4 @@
-// When the backlog will be done: what is due, against how fast evictions went lately. Pure.
+// When the backlog will be done: the due evictions, divided by the recent rate of evictions. Pure.
 
 /** @import {Row} from './types.js' */
 import { plural, rate as rateOf, span, stamp } from './format.js';
@@ -16,8 +16,8 @@ export function rate(evicted, now) {
 }
 
 /**
- * What is due and not stuck, and when it will all be gone at the present rate, with what comes due meanwhile;
- * null where nothing is late.
+ * The evictions that are due and not stuck, and when the last of them, and of those that become due meanwhile, will
+ * be done at the present rate; null if none is late.
  * @param {Iterable<Row>} rows @param {Row[]} evicted @param {number} now
  */
 export function backlog(rows, evicted, now) {
@@ -45,7 +45,7 @@ export function backlog(rows, evicted, now) {
   return { count, stuck: stalled, perSecond, done };
 }
 
-/** A pause has no end that is known. @param {ReturnType<typeof backlog>} b @param {number} now @param {boolean} [paused] */
+/** The backlog as a sentence. A pause has no known end. @param {ReturnType<typeof backlog>} b @param {number} now @param {boolean} [paused] */
 export function told(b, now, paused = false) {
   if (!b) return '';
   const begun = `Backlog: ${plural(b.count, 'pod')} ${b.count === 1 ? 'is' : 'are'} due`;

@@ -1,4 +1,4 @@
-// The banners above everything else: trouble of the manager, and doubts about the state that is shown. Pure.
+// The banners above everything else: problems of the manager, and doubts about the state on the page. Pure.
 
 /** @import {Manager, Row} from './types.js' */
 import { sentence } from './explain.js';
@@ -7,17 +7,17 @@ import { stamp, zoned } from './format.js';
 /** The pod's name in an identity. @param {string | undefined} identity */
 export const podOf = (identity) => (identity ?? '').replace(/_[^_]*$/, '');
 
-/** The group of a trip as sentences name it. @param {string} group */
+/** The group of a trip, for a sentence. @param {string} group */
 const groupWords = (group) => (group === '<none>' ? 'the nodes without the label of its topologyKey' : group);
 
-/** How a banner looks: bad, or just said. @typedef {'bad' | ''} How */
+/** How a banner looks: bad, or plain. @typedef {'bad' | ''} How */
 
-/** Of a manager that does not answer. @param {{refusal: string, at: number}} source @param {number} now @returns {[string, How][]} */
+/** The banners about a manager that does not answer. @param {{refusal: string, at: number}} source @param {number} now @returns {[string, How][]} */
 export const away = ({ refusal, at }, now) => [[refusal
   ? `This page is out of date: ${refusal}.`
   : `taint-manager has not answered since ${stamp(at, now)}, so this page may be out of date. Retrying; check that kubectl port-forward still runs.`, 'bad']];
 
-/** Of a manager's state. @param {Manager} m @param {number} now @returns {[string, How][]} */
+/** The banners about the state of a manager. @param {Manager} m @param {number} now @returns {[string, How][]} */
 export function banners(m, now) {
   /** @type {[string, How][]} */
   const list = [];
@@ -32,5 +32,5 @@ export function banners(m, now) {
   return list;
 }
 
-/** Of the pod that is open, where the lists no longer have it. @param {Row | undefined} evicted @param {number} now @returns {[string, How]} */
+/** The banner about the open pod, if the lists no longer have it. @param {Row | undefined} evicted @param {number} now @returns {[string, How]} */
 export const missed = (evicted, now) => [evicted ? sentence(evicted, now) : 'The pod of this address is not listed: it stays, is gone, or was evicted more than an hour ago.', ''];

@@ -1,4 +1,4 @@
-// Elements of the page: found, made, and written to.
+// Finds, creates and changes elements of the page.
 
 /** @param {string} id */
 export const part = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -21,13 +21,13 @@ export function button(properties, act, ...content) {
   return b;
 }
 
-/** Writes a text, unless it is there already. @param {Element} to @param {string} text */
+/** Writes a text, unless the element already has it. @param {Element} to @param {string} text */
 export function write(to, text) {
   if (to.textContent !== text) to.textContent = text;
 }
 
 /**
- * Gives an element a child for each item: makes those that it lacks, removes those that are too many, and sets each.
+ * Gives an element a child for each item: adds missing children, removes surplus ones, and sets each child.
  * @template T @param {Element} parent @param {T[]} items @param {() => HTMLElement} make @param {(child: HTMLElement, item: T) => void} set
  */
 export function fill(parent, items, make, set) {
@@ -38,7 +38,7 @@ export function fill(parent, items, make, set) {
   });
 }
 
-/** Writes new content into an element where it differs, so that a focus, a selection and a press of a button outlive it. What a copy button says stays. @param {Node} old @param {Node} fresh */
+/** Writes new content into an element only where it differs, so that a focus, a selection and a pressed button survive. The text of a copy button stays. @param {Node} old @param {Node} fresh */
 export function renew(old, fresh) {
   if (old.nodeName !== fresh.nodeName || old.childNodes.length !== fresh.childNodes.length) {
     /** @type {ChildNode} */ (old).replaceWith(fresh);
@@ -52,7 +52,7 @@ export function renew(old, fresh) {
   }
 }
 
-/** Replaces the lines of an element. A line with the key of an old line renews the old line. @param {HTMLElement} parent @param {HTMLElement[]} fresh */
+/** Replaces the lines of an element. A line with the key of an old line updates the old line. @param {HTMLElement} parent @param {HTMLElement[]} fresh */
 export function place(parent, fresh) {
   const old = new Map([...parent.children].map((e) => [/** @type {HTMLElement} */ (e).dataset.key, e]));
   const lines = fresh.map((e) => old.get(e.dataset.key) ?? e);

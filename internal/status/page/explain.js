@@ -1,4 +1,4 @@
-// The explanation of one eviction: why, since when, what is in its way, and what to do next.
+// The explanation of one eviction: why, since when, what blocks it, and what to do next.
 
 /** @import {Row, Node} from './types.js' */
 import { element } from './dom.js';
@@ -40,7 +40,7 @@ export function sentence(row, now) {
   return `${name} ${tense} from ${node} at ${when} (${until(row.due, now)}): ${why}.`;
 }
 
-/** The outcome of the last call: its cause, and the server's words. @param {Row} row @param {number} now */
+/** The outcome of the last call: its cause, and the server's message. @param {Row} row @param {number} now */
 export const answer = (row, now) => zoned([row.of.cause, row.of.message].filter(Boolean).join(': '), now);
 
 /** @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
@@ -64,7 +64,7 @@ function facts(row, nodes, now) {
   return list;
 }
 
-/** The content of the row that is opened: what is in its way and what to do come first. @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
+/** The content of the open row. What blocks the eviction and what to do come first. @param {Row} row @param {Map<string, Node>} nodes @param {number} now */
 export function explanation(row, nodes, now) {
   const list = facts(row, nodes, now).flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]);
   const hint = stuck(row.state) ? advice[row.of.cause ?? ''] : undefined;
@@ -76,10 +76,10 @@ function line(command) {
   return element('p', { className: 'command' }, element('code', {}, command), element('button', { type: 'button', className: 'copy', title: command }, 'Copy'));
 }
 
-/** Copies the command beside a button, and says so for a moment. @param {HTMLButtonElement} button */
+/** Copies the command next to a button, and says so for a moment. @param {HTMLButtonElement} button */
 export async function copy(button) {
   const code = /** @type {HTMLElement} */ (button.previousElementSibling);
-  // Without leave to write, the command is selected, to be copied by hand.
+  // Without permission to write to the clipboard, the command is selected, to be copied by hand.
   const done = await navigator.clipboard.writeText(code.textContent ?? '').then(() => 'Copied', () => 'Selected');
   if (done === 'Selected') getSelection()?.selectAllChildren(code);
   button.textContent = done;

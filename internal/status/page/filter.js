@@ -1,4 +1,4 @@
-// What is shown: the filter, and all else that the page's address holds. Pure.
+// What the page shows: the filter, and everything else that the page's address holds. Pure.
 
 /** @import {Row} from './types.js' */
 import { groupings } from './groups.js';
@@ -16,7 +16,7 @@ export const fields = /** @type {const} */ (['search', 'node', 'namespace', 'tai
  * @property {string} taint
  * @property {string} policy
  * @property {Set<string>} off states that are not shown
- * @property {{from: number, to: number, late?: boolean} | null} range of time; late: what was due by its end, and is still there
+ * @property {{from: number, to: number, late?: boolean} | null} range of time; late: evictions that were due by its end and are still pending
  */
 
 /** @returns {Filter} a filter that lets everything through */
@@ -25,15 +25,15 @@ export const everything = () => ({ search: '', node: '', namespace: '', taint: '
 /** Whether a filter lets everything through. @param {Filter} f */
 export const isEmpty = (f) => fields.every((name) => !f[name]) && !f.off.size && !f.range;
 
-/** The test that a search is, for a text in lower case. @param {string} search @returns {(text: string) => boolean} */
+/** The test of a search, for a text in lower case. @param {string} search @returns {(text: string) => boolean} */
 export function searcher(search) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return (text) => words.every((word) => text.includes(word));
 }
 
 /**
- * The test that a field is: a list with commas, of which one is enough. A name that is known is meant exactly; anything
- * else is a part of one.
+ * The test of a field, a list with commas: one of its items must match. A known name matches exactly; any other text
+ * matches a part of a name.
  * @param {string} list @param {Set<string>} known @returns {(value: string) => boolean}
  */
 export function chooser(list, known) {
@@ -41,7 +41,7 @@ export function chooser(list, known) {
   return (value) => !wanted.length || wanted.some((name) => (known.has(name) ? value === name : value.includes(name)));
 }
 
-/** The test that a filter is. @param {Filter} f @param {Names} known @returns {(row: Row) => boolean} */
+/** The test of a filter. @param {Filter} f @param {Names} known @returns {(row: Row) => boolean} */
 export function matcher(f, known) {
   const found = searcher(f.search);
   const choosers = /** @type {const} */ (['node', 'namespace', 'taint', 'policy']).filter((name) => f[name])
@@ -59,12 +59,12 @@ export function matcher(f, known) {
  * @property {'upcoming' | 'evicted' | 'nodes'} list
  * @property {string} group
  * @property {string} open UID of the pod that is open
- * @property {string} zone "UTC", "local", or empty where the address has none
+ * @property {string} zone "UTC", "local", or empty if the address has none
  * @property {number} across milliseconds that the timeline shows; 0: as many as fit
  * @property {number} moved milliseconds by which the timeline is moved from now
  */
 
-/** A view as a part of an address. @param {View} v */
+/** A view as the hash of an address. @param {View} v */
 export function toHash({ filter, list, group, open, zone, across, moved }) {
   const p = new URLSearchParams();
   const set = (/** @type {string} */ name, /** @type {string | number} */ value) => { if (value) p.set(name, String(value)); };
@@ -84,7 +84,7 @@ export function toHash({ filter, list, group, open, zone, across, moved }) {
 /** @param {number} ms */
 const iso = (ms) => new Date(ms).toISOString();
 
-/** The view of an address. Values that nobody knows are left out. @param {string} hash @returns {View} */
+/** The view of an address. Unknown values are left out. @param {string} hash @returns {View} */
 export function fromHash(hash) {
   const p = new URLSearchParams(hash.replace(/^#/, ''));
   const text = (/** @type {string} */ name) => p.get(name) ?? '';

@@ -8,18 +8,18 @@ const day = 24 * hour;
 /** Two digits. @param {number} n */
 const two = (n) => String(n).padStart(2, '0');
 
-/** Whether times are told in the browser's time zone; else in UTC. */
+/** Whether times are shown in the browser's time zone; otherwise in UTC. */
 let local = false;
 /** @param {boolean} on */
 export const tellLocal = (on) => { local = on; };
 
-/** Date and time of day in the zone that is chosen. @param {number} ms */
+/** Date and time of day in the chosen zone. @param {number} ms */
 function text(ms) {
-  // A time of the zone is written like the UTC time that is off by the zone's offset.
+  // A time in the zone is written like the UTC time that differs by the zone's offset.
   return new Date(local ? ms - new Date(ms).getTimezoneOffset() * minute : ms).toISOString();
 }
 
-/** The name of the zone that is chosen, at a moment. @param {number} ms */
+/** The name of the chosen zone at a moment. @param {number} ms */
 export function zone(ms) {
   if (!local) return 'UTC';
   const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(ms);
@@ -29,7 +29,7 @@ export function zone(ms) {
 /** The date. @param {number} ms */
 export const date = (ms) => text(ms).slice(0, 10);
 
-/** The time of day, and the date when it is another day than now's. @param {number} ms @param {number} now */
+/** The time of day, and the date if it is not today's. @param {number} ms @param {number} now */
 export function clock(ms, now) {
   if (!Number.isFinite(ms)) return '';
   const time = text(ms).slice(11, 19);
@@ -39,10 +39,10 @@ export function clock(ms, now) {
 /** The same with its zone. @param {number} ms @param {number} now */
 export const stamp = (ms, now) => `${clock(ms, now)} ${zone(ms)}`;
 
-/** A text of the manager, whose times are UTC, with its times in the zone that is chosen. @param {string} of @param {number} now */
+/** A text of the manager, with its UTC times converted to the chosen zone. @param {string} of @param {number} now */
 export const zoned = (of, now) => of.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => stamp(Date.parse(time), now));
 
-/** A length of time in the two units that say most. @param {number} ms */
+/** A length of time in its two largest units. @param {number} ms */
 export function span(ms) {
   const n = Math.abs(ms);
   if (n < minute) return `${Math.floor(n / second)} s`;
@@ -57,7 +57,7 @@ export function lateness(seconds) {
   return span(seconds * second);
 }
 
-/** How far off a moment is: "in 4 min 05 s", "12 s ago". @param {number} ms @param {number} now */
+/** A moment relative to now: "in 4 min 05 s", "12 s ago". @param {number} ms @param {number} now */
 export function until(ms, now) {
   if (!Number.isFinite(ms)) return '';
   const left = ms - now;
@@ -85,7 +85,7 @@ export function short(n) {
 export const plural = (n, noun) => `${n.toLocaleString('en')} ${noun}${n === 1 ? '' : 's'}`;
 
 /**
- * A count as it is shown. Where nobody knows what is there now, 0 would be a claim that nothing is.
+ * A count as text. If the present state is unknown, 0 would claim that there is nothing.
  * @param {number | undefined} n @param {boolean} certain
  */
 export const counted = (n, certain) => (n === undefined || (n === 0 && !certain) ? '–' : n.toLocaleString('en'));

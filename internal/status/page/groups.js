@@ -4,7 +4,7 @@
 import { plural, span, until } from './format.js';
 import { stuck } from './states.js';
 
-/** What a list can be grouped by, and what stands for a row without it. @type {Record<string, {none: string, of: (r: Row) => string}>} */
+/** The attributes by which a list can be grouped, and the text for a row without the attribute. @type {Record<string, {none: string, of: (r: Row) => string}>} */
 export const groupings = {
   owner: { none: 'no owner', of: (r) => r.owner && `${r.of.namespace}/${r.owner}` },
   budget: { none: 'no budget known', of: (r) => r.budget && `${r.of.namespace}/${r.budget}` },
@@ -21,7 +21,7 @@ export const groupings = {
  * @property {number} first the earliest deadline
  */
 
-/** The groups, those with most stuck first, then the largest. @param {Row[]} rows @param {string} by @returns {Group[]} */
+/** The groups, ordered by their stuck evictions, then by size. @param {Row[]} rows @param {string} by @returns {Group[]} */
 export function grouped(rows, by) {
   const { of, none } = groupings[by];
   /** @type {Map<string, Group>} */
@@ -37,7 +37,7 @@ export function grouped(rows, by) {
   return [...groups.values()].sort((a, b) => b.stuck - a.stuck || b.rows.length - a.rows.length || (a.name < b.name ? -1 : 1));
 }
 
-/** What is said of a group beside its name. @param {Group} g @param {number} now */
+/** The text next to the name of a group. @param {Group} g @param {number} now */
 export function summary(g, now) {
   const parts = [plural(g.rows.length, 'pod')];
   if (g.stuck) parts.push(`${g.stuck.toLocaleString('en')} stuck`);

@@ -1,4 +1,4 @@
-// The lists: what is stuck, what is to come, what was evicted lately, and nodes. Each has its columns.
+// The lists: stuck evictions, upcoming evictions, recent evictions, and nodes. Each has its columns.
 
 /** @import {Row, Node} from './types.js' */
 /** @import {Group} from './groups.js' */
@@ -30,8 +30,8 @@ import { glyph, rank, stuck, titles } from './states.js';
 /**
  * @typedef {object} List
  * @property {string} title
- * @property {string} empty said where there is nothing
- * @property {string} unknown said where nobody knows whether there is anything
+ * @property {string} empty text if the list is empty
+ * @property {string} unknown text if it is unknown whether the list is empty
  * @property {Column[]} columns
  * @property {number} first the column that the list is sorted by at first
  * @property {boolean} [down]
@@ -67,7 +67,7 @@ const pod = column('Pod', (i, now) => {
   return [name, element('span', { className: 'under' }, ...breakable(under))];
 }, (i) => `${row(i).of.namespace}/${row(i).of.pod}`, 'name pod');
 
-/** Why it goes, or waits. @param {Row} r @param {number} now */
+/** Why the pod is evicted, or what its eviction waits for. @param {Row} r @param {number} now */
 function reason(r, now) {
   if (r.state === 'held') return `held by ${r.of.heldBy}`;
   if (r.of.waitsFor) return `waiting for ${r.of.waitsFor}`;
@@ -75,7 +75,7 @@ function reason(r, now) {
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-// All of them are NoExecute; the explanation spells it out.
+// The effect is always NoExecute; the explanation shows it.
 const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name taint');
 const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
 const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };
@@ -85,7 +85,7 @@ const countdown = column('Due', (i, now) => {
   if (state === 'done') return 'accepted';
   return [element('span', { className: now - due > 1000 ? 'late' : '' }, coming(due, now))];
 }, (i) => row(i).due, 'time');
-/** When something comes, or since when it is late. @param {number} ms @param {number} now */
+/** When an eviction is due, or since when it is late. @param {number} ms @param {number} now */
 const coming = (ms, now) => (now - ms > 1000 ? `${span(now - ms)} late` : until(ms, now));
 const nextTry = column('Next attempt', (i, now) => (now - row(i).next > 1000 ? `was due ${until(row(i).next, now)}` : until(row(i).next, now)) || 'in flight', (i) => known(row(i).next), 'wide time');
 

@@ -25,7 +25,7 @@ function draw(plot, minutes, now, value) {
   return most;
 }
 
-/** @param {Map<number, Minute>} minutes @param {number} now @param {boolean} certain whether no bar means no eviction */
+/** @param {Map<number, Minute>} minutes @param {number} now @param {boolean} certain whether a missing bar means no eviction */
 export function plots(minutes, now, certain) {
   const most = draw('rate', minutes, now, (m) => m.evicted);
   write(part('rate-text'), most ? `Evicted per minute, peak ${most.toLocaleString('en')}` : `Evicted per minute: ${certain ? 'none' : 'not known'}`);

@@ -15,11 +15,11 @@ const steps = [
   28 * day, 84 * day, 364 * day, 3640 * day, 36400 * day, 364000 * day,
 ];
 
-/** The shortest step that is not below ms. @param {number} ms */
+/** The shortest step of at least ms. @param {number} ms */
 export const stepOf = (ms) => steps.find((step) => step >= ms) ?? steps[steps.length - 1];
 
 /**
- * Where the axis has its marks.
+ * The marks of the axis.
  * @param {number} from @param {number} to @param {number} most how many at most
  */
 export function ticks(from, to, most) {
@@ -33,7 +33,7 @@ export function ticks(from, to, most) {
  * @typedef {object} Bin some rows of a node, of one state, that are shown as one mark
  * @property {number} at their mean time
  * @property {number} from
- * @property {number} to the end, not in it
+ * @property {number} to the end, exclusive
  * @property {number} count
  * @property {string} state
  * @property {boolean} [late] they are due, and still there
@@ -73,11 +73,11 @@ export function binned(rows, width, now) {
  * @property {number} pending
  * @property {number} stuck
  * @property {number} evicted
- * @property {number} first the earliest deadline of what is pending; Infinity without any
+ * @property {number} first the earliest deadline of the pending evictions; Infinity if there are none
  */
 
 /**
- * A lane for each node, the busiest first: those with most pending evictions, then with most evicted.
+ * A lane for each node, the busiest first: ordered by pending evictions, then by evicted pods.
  * @param {Iterable<Row>} rows @param {Iterable<string>} tainted nodes that have a lane without any row
  * @returns {Lane[]}
  */
@@ -100,12 +100,12 @@ export function lanesOf(rows, tainted) {
   return [...lanes.values()].sort((a, b) => b.pending - a.pending || b.evicted - a.evicted || (a.node < b.node ? -1 : 1));
 }
 
-/** The next length of time above ms that reads well, and is not much above. @param {number} ms */
+/** A round length of time, a little longer than ms. @param {number} ms */
 const roundUp = (ms) => Math.ceil(ms / stepOf(ms / 30)) * stepOf(ms / 30);
 
 /**
- * How far the view reaches into the future so that all that is pending is in it, and little beside. A few that
- * are much farther off than the rest are left out; the timeline counts them at its edge.
+ * How far the view reaches into the future so that it shows all pending evictions, and little more. A few that are
+ * much later than the rest are left out; the timeline counts them at its edge.
  * @param {Iterable<Row>} rows @param {number} now
  */
 export function reach(rows, now) {
@@ -118,14 +118,14 @@ export function reach(rows, now) {
   return roundUp(Math.max((last > 3 * most ? most : last) * 1.1, 20 * second));
 }
 
-/** Pixels at an end of a lane that are left to a counter. */
+/** Pixels at an end of a lane that are reserved for a counter. */
 export const edge = 46;
 
 /** @typedef {{bin: Bin, x: number, left: number, right: number}} Mark a bin where it is drawn: its middle and its ends */
 
 /**
- * Where the marks of a lane are drawn. What is to come is right of now, what is over left of it; what is late
- * stays at now. Marks that would overlap are moved away from now. What does not fit in is counted at the ends.
+ * The marks of a lane, at their positions. Upcoming evictions are right of now, past ones left of it, and late ones
+ * at now. Marks that would overlap move away from now. Marks that do not fit are counted at the ends.
  * @param {Bin[]} bins @param {{from: number, scale: number, now: number, width: number}} view
  * @param {(bin: Bin) => {radius: number, extent: number}} sizeOf
  */
@@ -154,7 +154,7 @@ export function placed(bins, { from, scale, now, width }, sizeOf) {
   return cut(marks, width);
 }
 
-/** Keeps the marks that fit in, and counts the pending evictions of the other marks. @param {Mark[]} marks @param {number} width */
+/** Keeps the marks that fit, and counts the pending evictions of the others. @param {Mark[]} marks @param {number} width */
 function cut(marks, width) {
   const pending = marks.filter((m) => m.bin.state !== 'evicted');
   const least = pending.some((m) => m.left < 0) ? edge : 0;
@@ -167,5 +167,5 @@ function cut(marks, width) {
   };
 }
 
-/** The middle of a label at x that does not go beyond the ends. @param {number} x @param {number} half @param {number} width */
+/** The middle of a label at x, moved so that the label stays between the ends. @param {number} x @param {number} half @param {number} width */
 export const within = (x, half, width) => Math.min(Math.max(x, half), Math.max(half, width - half));

@@ -4,12 +4,12 @@
 
 const staleAfter = 15_000; // milliseconds after an answer
 const patience = 10_000; // for an answer to begin
-const longPatience = 120_000; // for its end, as the first answer may be long
+const longPatience = 120_000; // for an answer to end: the first one may be long
 const again = 1_000; // after an answer
 const longest = 10_000; // between two requests while the manager does not answer
 
 export class Source {
-  /** Why the manager refuses an answer, in its words; empty when it does not. */
+  /** The manager's reason for refusing an answer; empty if it does not refuse. */
   refusal = '';
   /** The moment of the last answer, by the manager's clock. */
   at = NaN;
@@ -30,7 +30,7 @@ export class Source {
     this.#url = url;
     this.#take = take;
     this.#ask();
-    // A page that is visible again, or that has a network again, does not wait.
+    // A page that becomes visible or gets its network back asks at once.
     addEventListener('online', () => this.#ask());
     document.addEventListener('visibilitychange', () => this.#ask());
   }
@@ -40,12 +40,12 @@ export class Source {
     return Number.isFinite(this.#offset) ? Date.now() + this.#offset : Date.now();
   }
 
-  /** Whether the state that is shown may be of the past. */
+  /** Whether the state on the page may be out of date. */
   stale() {
     return this.#failures > 0 || !(performance.now() - this.#heard < staleAfter);
   }
 
-  /** Asks unless a request is under way, or nobody looks. */
+  /** Asks, unless a request is in flight or the page is hidden. */
   async #ask() {
     if (this.#asking || document.hidden) return;
     this.#asking = true;
@@ -76,10 +76,10 @@ export class Source {
     this.#take(message);
   }
 
-  /** Takes note of the time of an answer. @param {number} at */
+  /** Records the time of an answer. @param {number} at */
   #hear(at) {
     this.#heard = performance.now();
-    // An answer is late, never early: of the last offsets the greatest is the truest. A step of either clock shows at once.
+    // Answers arrive late, never early, so the greatest recent offset is the best. A step of either clock counts at once.
     const offset = at - Date.now();
     this.#offset = Math.abs(offset - this.#offset) > 5_000 ? offset : Math.max(offset, this.#offset - 20);
     this.at = this.now();

@@ -1,6 +1,6 @@
 // The states: their names, order and shapes. A state is shown by its shape, its colour and its word.
 
-/** The states from the one that needs people most to the one that needs them least. */
+/** The states, ordered by how much they need attention. */
 export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'held', 'scheduled', 'done', 'evicted'];
 
 /** @type {Record<string, string>} */
@@ -17,16 +17,16 @@ export const meanings = {
   evicted: 'evicted within the last hour',
 };
 
-/** Whether a call has failed, so that people may have to do something: blocked, refused or delayed. @param {string} state */
+/** Whether a call has failed, so that somebody may have to act: blocked, refused or delayed. @param {string} state */
 export const stuck = (state) => state === 'blocked' || state === 'refused' || state === 'delayed';
 
-/** Rank of a state: 0 needs people most. @param {string} state */
+/** Rank of a state: 0 needs most attention. @param {string} state */
 export const rank = (state) => states.indexOf(state);
 
 /** @param {number} r */
 const circle = (r) => `M${r} 0A${r} ${r} 0 1 1 ${-r} 0A${r} ${r} 0 1 1 ${r} 0Z`;
 
-/** The outline of a state's mark round 0,0 within a radius of 1, and whether it is filled. @type {Record<string, {full: boolean, path: string}>} */
+/** The outline of a state's mark around 0,0 within a radius of 1, and whether it is filled. @type {Record<string, {full: boolean, path: string}>} */
 const shapes = {
   scheduled: { full: true, path: circle(0.85) },
   held: { full: true, path: 'M-.75 -.9H-.2V.9H-.75ZM.2 -.9H.75V.9H.2Z' },

@@ -1,4 +1,4 @@
-// What the page knows: a snapshot, and what has changed since. Pure except for its own state.
+// The state of the page: a snapshot, and the changes since. Pure except for its own state.
 
 /** @import {Eviction, Row, Node, Minute, Manager, Totals, Message} from './types.js' */
 import { stuck, titles } from './states.js';
@@ -12,7 +12,7 @@ const moment = (text) => (text ? Date.parse(text) : NaN);
 /** The name of a workload, with its group unless that is one of Kubernetes' own. @param {Eviction['owner']} o */
 const nameOf = (o) => (o ? `${o.kind}${o.group?.includes('.') ? `.${o.group}` : ''}/${o.name}` : '');
 
-/** What the page keeps of an eviction, with its times in milliseconds. Without a value, a time is NaN and a text is empty. @param {Eviction} of @param {boolean} past */
+/** The fields of an eviction that the page keeps, with times in milliseconds. A missing time is NaN, a missing text is empty. @param {Eviction} of @param {boolean} past */
 export function rowOf(of, past) {
   const due = moment(of.deadline);
   const ended = moment(of.at); // when it was evicted
@@ -23,9 +23,9 @@ export function rowOf(of, past) {
   return {
     of, due, ended, owner, budget, policy, state,
     key: past ? `${of.uid} ${of.at}` : of.uid,
-    shown: past ? ended : due, // where it stands on the timeline
+    shown: past ? ended : due, // its time on the timeline
     next: moment(of.nextTry),
-    /** What the search looks through. */
+    /** The text that a search searches. */
     text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''} ${state} ${titles[state]} ${stuck(state) ? 'stuck' : ''}`.toLowerCase(),
   };
 }
@@ -33,7 +33,7 @@ export function rowOf(of, past) {
 export class Store {
   /** @type {Map<string, Row>} by UID */
   rows = new Map();
-  /** @type {Row[]} what was evicted lately, oldest first */
+  /** @type {Row[]} recent evictions, oldest first */
   evicted = [];
   /** @type {Map<string, Node>} by name */
   nodes = new Map();
@@ -41,10 +41,10 @@ export class Store {
   minutes = new Map();
   /** @type {Totals} */
   totals = {};
-  /** Null before the first snapshot; until then, a count of 0 says nothing. @type {Manager | null} */
+  /** Null before the first snapshot: until then, a count of 0 means unknown. @type {Manager | null} */
   manager = null;
 
-  /** Takes in an answer: a snapshot, or what has changed. @param {Message} m */
+  /** Applies an answer: a snapshot, or changes. @param {Message} m */
   apply(m) {
     if (m.kind === 'Snapshot') {
       this.rows = new Map();
@@ -62,7 +62,7 @@ export class Store {
     this.manager = m.manager;
   }
 
-  /** All rows: those that are pending, then what was evicted. */
+  /** All rows: pending evictions, then past ones. */
   all() {
     return [...this.rows.values(), ...this.evicted];
   }

@@ -1,4 +1,4 @@
-// A list as a table: sorted, in pages, in groups, with a row that opens.
+// A list as a table: sorted, paged, grouped, with rows that open.
 
 /** @import {Row, Node} from './types.js' */
 /** @import {Item, List} from './lists.js' */
@@ -11,8 +11,8 @@ import { breakable, lists } from './lists.js';
 /**
  * @typedef {object} Hooks
  * @property {() => number} now the time by the manager's clock
- * @property {(uid: string) => void} open a pod, or close it
- * @property {(node: string) => void} lead to the pods of a node
+ * @property {(uid: string) => void} open opens a pod, or closes it
+ * @property {(node: string) => void} lead shows the pods of a node
  */
 
 export class Table {
@@ -27,9 +27,9 @@ export class Table {
   /** @type {Map<List, {column: number, down: boolean}>} */ #sort = new Map();
   /** @type {Set<string>} names of the groups that are open */ #openGroups = new Set();
   #at = 0;
-  /** Whether the next items are shown even while the pointer or the focus is in the list. */
+  /** Whether to show the next items even while the pointer or the focus is in the list. */
   #fresh = true;
-  /** UID of the pod whose page is to be shown. */
+  /** UID of the pod whose page to show. */
   #sought = '';
 
   /** @param {HTMLElement} root @param {number} perPage @param {Hooks} hooks */
@@ -76,7 +76,7 @@ export class Table {
   /** Goes to the page of a pod as soon as it is in the list. @param {string} uid */
   seek(uid) { this.#sought = uid; }
 
-  /** Shows a list. @param {List} list @param {Item[]} items @param {string} nothing said where there are none */
+  /** Shows a list. @param {List} list @param {Item[]} items @param {string} nothing the text if there are none */
   show(list, items, nothing) {
     const still = list.still && list === this.#list && !this.#fresh && (this.tbody.matches(':hover') || this.tbody.contains(document.activeElement));
     const has = still ? new Set(this.#items.map((i) => i.key)) : null;
@@ -119,7 +119,7 @@ export class Table {
     if (sought >= 0) this.tbody.querySelector(`[data-key="${CSS.escape(lines[sought].key)}"]`)?.scrollIntoView({ block: 'center' });
   }
 
-  /** The lines of rows: in groups, of which some are open, where that is chosen. @param {Item[]} items @returns {Item[]} */
+  /** The lines to show: groups, with the lines of open ones, if a grouping is chosen. @param {Item[]} items @returns {Item[]} */
   #linesOf(items) {
     if (!this.group || this.#list === lists.nodes) return items;
     const of = new Map(items.map((i) => [i.row, i]));
@@ -152,14 +152,14 @@ export class Table {
     this.#render();
   }
 
-  /** Puts the lines in place, and leaves alone what is there already. @param {Item[]} items */
+  /** Puts the lines in place, and leaves lines alone that are already there. @param {Item[]} items */
   #body(items) {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement);
     place(this.tbody, items.flatMap((item) => this.#line(item)));
     if (focus && focus !== document.activeElement && focus.isConnected) focus.focus({ preventScroll: true });
   }
 
-  /** A line: a cell for each column, or for a group a button that opens it, and its summary. Below the row that is open, the explanation. @param {Item} item */
+  /** A line: a cell for each column or, for a group, a summary and a button that opens the group. The explanation is below an open row. @param {Item} item */
   #line(item) {
     const now = this.hooks.now();
     const { columns } = this.#list;
@@ -176,7 +176,7 @@ export class Table {
     return [line, why];
   }
 
-  /** Moves the countdowns on. */
+  /** Updates the countdowns. */
   tick() {
     if (!this.table.hidden) this.#render();
   }

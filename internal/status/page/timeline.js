@@ -9,9 +9,9 @@ import { glyph, titles } from './states.js';
 
 const binWidth = 36; // pixels, at least
 const pageOfLanes = 14;
-const fewLanes = 4; // at first, where the screen is small
-const past = 0.22; // the part of the width that is left of now, where something was evicted
-const noPast = 0.04; // where nothing was
+const fewLanes = 4; // at first, on a small screen
+const past = 0.22; // the part of the width that is left of now, if there were evictions
+const noPast = 0.04; // if there were none
 const shortest = 10_000; // milliseconds across
 const day = 86_400_000;
 const longest = 3650 * day;
@@ -27,14 +27,14 @@ const longest = 3650 * day;
 
 /** @typedef {{from: number, scale: number, now: number, width: number}} View the time at the left edge, and pixels for each millisecond */
 
-/** Pixels from the middle of a mark to its edge, and those that it takes with its number. @param {Bin} bin */
+/** Pixels from the middle of a mark to its edge, and to the end of its number. @param {Bin} bin */
 function sizeOf(bin) {
   if (bin.count === 1) return bin.state === 'evicted' ? { radius: 4, extent: 8 } : { radius: 5, extent: 10 };
   const radius = Math.min(5 + Math.log2(bin.count) * 0.5, 8);
   return { radius, extent: 2 * radius + 2 + 7.6 * short(bin.count).length };
 }
 
-/** The times of a bin, the past as past. @param {Bin} bin @param {number} now */
+/** The times of a bin, in the right tense. @param {Bin} bin @param {number} now */
 function times(bin, now) {
   if (bin.count === 1) return bin.late ? `was due at ${stamp(bin.at, now)}` : stamp(bin.at, now);
   return bin.late ? `were due by ${stamp(bin.to, now)}` : `${clock(bin.from, now)} to ${stamp(bin.to, now)}`;
@@ -44,14 +44,14 @@ function times(bin, now) {
 const moveTo = (e, x) => { /** @type {HTMLElement} */ (e).style.transform = `translateX(${x}px)`; };
 
 export class Timeline {
-  /** Milliseconds across; 0 until something is known. */
+  /** Milliseconds across; 0 while unknown. */
   #across = 0;
   /** Milliseconds by which the view is moved from now. */
   #moved = 0;
   #shown = matchMedia('(max-width: 700px)').matches ? fewLanes : pageOfLanes;
   /** The part of the width that is left of now. */
   #past = noPast;
-  /** Whether the user has chosen the visible range; until then it fits itself. */
+  /** Whether the user has chosen the visible range; until then it fits the evictions. */
   #chosen = false;
   /** @type {Row[]} */ #rows = [];
   /** @type {Lane[]} */ #lanes = [];
@@ -83,7 +83,7 @@ export class Timeline {
     this.#named = named;
     const now = performance.now();
     const lanes = lanesOf(rows, tainted);
-    // Lanes that change places all the time can't be read: they are put in order every few seconds.
+    // Nobody can read lanes that change places all the time, so they are sorted only every few seconds.
     if (now - this.#sorted > 5000 || lanes.length !== this.#lanes.length) {
       this.#lanes = lanes;
       this.#sorted = now;
@@ -96,10 +96,10 @@ export class Timeline {
     this.#layOut();
   }
 
-  /** Puts pods that have become late into bins of their own. */
+  /** Puts pods that have become late into separate bins. */
   tick() { this.#bin(); }
 
-  /** How much is visible, and how far from now, if that was chosen. */
+  /** The chosen range: its length and its distance from now. */
   get chosen() { return { across: this.#chosen ? this.#across : 0, moved: this.#moved }; }
 
   /** Shows a range that was chosen earlier; without a range, the range that fits. @param {{across: number, moved: number}} chosen */
@@ -142,7 +142,7 @@ export class Timeline {
   #fit() {
     this.#past = this.#rows.some((row) => row.state === 'evicted') ? past : noPast;
     const across = reach(this.#rows, this.hooks.now()) / (1 - this.#past);
-    // A little more or less to show does not make the view jump.
+    // Small changes do not make the view jump.
     if (across > this.#across || across < this.#across * 0.7) this.#across = across;
   }
 
@@ -201,7 +201,7 @@ export class Timeline {
     write(part('timeline-note'), lanes.length ? `${about(this.#across * (1 - this.#past))} ahead; numbers count evictions within ${about(this.#binned)}` : '');
   }
 
-  /** A label that would be cut at an end, or be covered by that of now, is left out. @param {View} view */
+  /** Leaves out labels that would be cut at an end, or covered by the label of now. @param {View} view */
   #axis({ from, scale, now, width }) {
     const list = ticks(from, from + this.#across, Math.max(2, Math.floor(width / 110)));
     fill(part('axis'), list, () => element('div', {}, element('span'), element('i')), (tick, at) => {
@@ -214,7 +214,7 @@ export class Timeline {
     });
   }
 
-  /** Draws a lane, and at its ends how much lies beyond. @param {Element} row @param {Lane} lane @param {View} view */
+  /** Draws a lane, and at its ends the numbers of evictions beyond them. @param {Element} row @param {Lane} lane @param {View} view */
   #lane(row, lane, view) {
     const [all, left, right] = row.children;
     const { marks, before, after } = placed(this.#bins.get(lane.node) ?? [], view, sizeOf);

@@ -23,11 +23,11 @@
  * @property {string} [cause]
  * @property {string} [message]
  * @property {string} [budget]
- * @property {string} [at] set on what was evicted
+ * @property {string} [at] set for an evicted pod
  * @property {boolean} [dryRun]
  */
 
-/** @typedef {ReturnType<typeof import('./store.js').rowOf>} Row what the page keeps of an eviction */
+/** @typedef {ReturnType<typeof import('./store.js').rowOf>} Row an eviction, as the page keeps it */
 
 /** @typedef {{taint: string, since: string}} Taint */
 /** @typedef {{name: string, uid: string, taints: Taint[], evictions: number}} Node */

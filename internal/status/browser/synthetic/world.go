@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
@@ -237,7 +237,7 @@ func (w *world) manager() status.Manager {
 	case "trouble":
 		m.Trouble = "pods can't be watched since " + taint.Stamp(w.start) + ": connection refused"
 	case "original":
-		f := original.Finding{Pod: "shop/web-0", Node: "node-0", Writer: "kube-controller-manager", At: w.start}
+		f := builtin.Finding{Pod: "shop/web-0", Node: "node-0", Writer: "kube-controller-manager", At: w.start}
 		m.Warning = f.Warning([]string{"policy quarantine (method: Hold)"})
 	case "policies":
 		m.Paused, m.Policies = true, []string{"quarantine", "maintenance-databases"}

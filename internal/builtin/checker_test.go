@@ -1,4 +1,4 @@
-package original_test
+package builtin_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -31,7 +31,7 @@ const metric = "taint_manager_builtin_seen_timestamp_seconds"
 type world struct {
 	t        *testing.T
 	api      *fake.Clientset
-	checker  *original.Checker
+	checker  *builtin.Checker
 	registry *prometheus.Registry
 	standby  bool
 
@@ -49,7 +49,7 @@ func newWorld(t *testing.T, broken ...string) *world {
 		w.asks = append(w.asks, a.(clienttesting.ListAction).GetListRestrictions().Fields.String())
 		return w.err != nil, nil, w.err
 	})
-	w.checker = original.New(original.Options{
+	w.checker = builtin.New(builtin.Options{
 		Client: w.api, Own: "taint-manager", Broken: func() []string { return broken }, Leading: func() bool { return !w.standby },
 		Logger: w.logger(),
 	})

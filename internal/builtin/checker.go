@@ -1,11 +1,11 @@
-// Package original detects that the built-in controller, the taint-eviction-controller of kube-controller-manager,
+// Package builtin detects that the built-in controller, the taint-eviction-controller of kube-controller-manager,
 // also evicts pods: another client has deleted a pod whose eviction is still pending in this process, and the
 // pod's managedFields name a taint manager other than this program.
 //
-// [Checker.Overtaken] takes such a pod and never blocks. [Checker.Run] asks the API server for it, at most once a
-// minute, and not for an hour after a finding. It reports the built-in controller in the log, by a metric, and by
+// [Checker.Overtaken] takes such a pod and never blocks. [Checker.Run] reads the pod from the API server, at most once
+// a minute, and not for an hour after a finding. It reports the built-in controller in the log, in a metric, and by
 // [Checker.Trouble]. It needs no permission beyond listing pods.
-package original
+package builtin
 
 import (
 	"context"
@@ -36,8 +36,7 @@ const (
 type Options struct {
 	Client kubernetes.Interface
 
-	// Own is the field manager of this program and of its other replicas. Empty means that it is not known: nothing is
-	// checked.
+	// Own is the field manager of this program and of its other replicas. Empty means unknown: nothing is checked.
 	Own string
 
 	// Broken names the settings whose promises the built-in controller breaks.
@@ -106,7 +105,7 @@ func (c *Checker) Run(ctx context.Context) {
 	}
 }
 
-// check asks for the pod, and reports if the built-in controller has marked it.
+// check reads the pod, and reports the built-in controller if it has marked the pod.
 func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
 	pod, err := c.read(ctx, o)
 	if err != nil {
@@ -126,7 +125,7 @@ func (c *Checker) check(ctx context.Context, o eviction.Overtaken) {
 		"uid", o.Pod.UID, "node", f.Node, "writer", writer, "breaks", c.options.Broken(), "remedy", Remedy)
 }
 
-// read returns the pod by a list, which needs no further permission. It returns an empty pod if the pod is gone.
+// read returns the pod from a list, which needs no further permission; an empty pod if the pod is gone.
 func (c *Checker) read(ctx context.Context, o eviction.Overtaken) (*v1.Pod, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -1,4 +1,4 @@
-package original
+package builtin
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ type Finding struct {
 	At     time.Time
 }
 
-// Remedy is what ends the warning.
+// Remedy says how to end the warning.
 const Remedy = "switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
 
 // Warning returns the finding with its consequence and remedy. broken names the settings whose promises the built-in
@@ -36,14 +36,14 @@ func (f *Finding) Warning(broken []string) string {
 		"the built-in controller still runs; %s; %s", f.Writer, f.Pod, f.Node, taint.Stamp(f.At), consequence, Remedy)
 }
 
-// tolerance is how far the built-in controller's deadline may be from the one here. Both count whole seconds from the
-// taint's start, which the built-in controller takes from its watch, and this program from timeAdded if there is one,
-// which has whole seconds.
+// tolerance is how far the built-in controller's deadline may be from this program's. Both add whole seconds to the
+// start of the taint. The built-in controller takes the start from its watch, and this program takes it from timeAdded,
+// if present, which has whole seconds.
 const tolerance = 2 * time.Second
 
-// Suspicious reports whether the built-in controller may have overtaken the eviction, by what the watch has shown at that
-// time: it sets the condition DisruptionTarget, and deletes pods at their deadlines. Others do the same; [Writer] tells
-// them apart.
+// Suspicious reports whether the built-in controller may have overtaken an eviction that the watch showed as overtaken
+// at the time seen: that controller sets the condition DisruptionTarget, and deletes pods at their deadlines. Others do
+// so, too; [Writer] tells them apart.
 func Suspicious(o eviction.Overtaken, seen time.Time) bool {
 	return o.Pod.Disrupted || seen.Sub(o.Deadline).Abs() <= tolerance
 }
@@ -51,8 +51,8 @@ func Suspicious(o eviction.Overtaken, seen time.Time) bool {
 // reason is the reason of the condition DisruptionTarget that taint managers set; other clients set others.
 const reason = "DeletionByTaintManager"
 
-// Writer returns the field manager of the client that has marked the pod as a taint manager does. It returns "" if the
-// pod is not marked so, or if its managedFields do not say by which client.
+// Writer returns the field manager of the client that has marked the pod as a taint manager does. It returns "" if no
+// client has, or if the managedFields do not name the client.
 func Writer(pod *v1.Pod) string {
 	marked := slices.ContainsFunc(pod.Status.Conditions, func(c v1.PodCondition) bool {
 		return c.Type == v1.DisruptionTarget && c.Status == v1.ConditionTrue && c.Reason == reason
@@ -64,8 +64,8 @@ func Writer(pod *v1.Pod) string {
 	return pod.ManagedFields[writer].Manager
 }
 
-// ownsReason reports whether the field manager has set the reason of the condition DisruptionTarget. A field that
-// several clients have set to one value belongs to the first of them.
+// ownsReason reports whether the field manager has set the reason of the condition DisruptionTarget. If several clients
+// set a field to the same value, it belongs to the first of them.
 func ownsReason(m metav1.ManagedFieldsEntry) bool {
 	if m.FieldsV1 == nil {
 		return false

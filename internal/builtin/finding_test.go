@@ -1,4 +1,4 @@
-package original_test
+package builtin_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/original"
+	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -29,11 +29,11 @@ func TestAPodIsSuspiciousWhenItIsMarkedOrGoesAtItsDeadline(t *testing.T) {
 		"marked before it, as by a countdown that has not moved": {true, -time.Minute, true},
 		"marked after it, as of a pod that is held":              {true, time.Hour, true},
 	} {
-		if held := (eviction.Overtaken{Pod: &taint.Pod{Disrupted: c.marked}}); original.Suspicious(held, zero.Add(c.seen)) != c.marked {
+		if held := (eviction.Overtaken{Pod: &taint.Pod{Disrupted: c.marked}}); builtin.Suspicious(held, zero.Add(c.seen)) != c.marked {
 			t.Errorf("%s: an eviction that is held is not judged by its mark alone", name)
 		}
 		o := eviction.Overtaken{Pod: &taint.Pod{Disrupted: c.marked}, Deadline: zero}
-		if got := original.Suspicious(o, zero.Add(c.seen)); got != c.want {
+		if got := builtin.Suspicious(o, zero.Add(c.seen)); got != c.want {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
 		}
 	}
@@ -75,17 +75,17 @@ func TestTheWriterIsWhoHasSetTheReasonOfTheCondition(t *testing.T) {
 			{Type: v1.PodReady, Status: v1.ConditionTrue, Reason: mark},
 			{Type: v1.DisruptionTarget, Status: c.status, Reason: c.reason},
 		}
-		if got := original.Writer(pod); got != c.want {
+		if got := builtin.Writer(pod); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
-	if got := original.Writer(&v1.Pod{}); got != "" {
+	if got := builtin.Writer(&v1.Pod{}); got != "" {
 		t.Errorf("a pod that is not marked: got %q", got)
 	}
 }
 
 func TestAWarningNamesPodWriterConsequenceAndRemedy(t *testing.T) {
-	f := original.Finding{Pod: "shop/web-0", Node: "n1", Writer: "kube-controller-manager", At: zero}
+	f := builtin.Finding{Pod: "shop/web-0", Node: "n1", Writer: "kube-controller-manager", At: zero}
 	const begins = "kube-controller-manager has evicted pod shop/web-0 of node n1 at 2026-01-01T00:00:00Z, whose eviction waited here: the built-in controller still runs; "
 	const ends = "; switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
 	for _, c := range []struct {
