@@ -32,14 +32,18 @@ type nodes struct {
 	changing sync.Mutex
 
 	// mu is what readers lock. It is held for moments.
-	mu     sync.RWMutex
-	byName map[string]nodeState
-	last   journal.LastWatch
+	mu      sync.RWMutex
+	byName  map[string]nodeState
+	tainted [journal.Partitions]map[string]nodeState // by the partition of the journal and by name
+	last    journal.LastWatch
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
 	n := &nodes{pods: pods, synced: synced, now: time.Now, needs: newNeeds(), byName: map[string]nodeState{}}
 	n.rules.Store(&rules)
+	for i := range n.tainted {
+		n.tainted[i] = map[string]nodeState{}
+	}
 	return n
 }
 
@@ -76,8 +80,8 @@ func (no *nodes) Version(name string) string {
 func (no *nodes) Tainted() (list []*taint.Node) {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	for _, state := range no.byName {
-		if state.Tainted() {
+	for _, states := range no.tainted {
+		for _, state := range states {
 			list = append(list, state.Node)
 		}
 	}
@@ -197,10 +201,7 @@ func (no *nodes) Records(partition int) map[string]journal.Record {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	records := map[string]journal.Record{}
-	for name, state := range no.byName {
-		if !state.Tainted() || journal.PartitionOf(name) != partition {
-			continue
-		}
+	for name, state := range no.tainted[partition] {
 		if r, ok := state.history.Record(state.UID); ok {
 			records[name] = r
 		}
@@ -216,6 +217,7 @@ func (no *nodes) drop(name string) journal.Change {
 	defer no.mu.Unlock()
 	old := no.byName[name]
 	delete(no.byName, name)
+	delete(no.tainted[journal.PartitionOf(name)], name)
 	return journal.Change{History: old.Tainted(), Record: old.Tainted()}
 }
 
@@ -224,6 +226,11 @@ func (no *nodes) set(name string, now nodeState) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	no.byName[name] = now
+	if tainted := no.tainted[journal.PartitionOf(name)]; now.Tainted() {
+		tainted[name] = now
+	} else {
+		delete(tainted, name)
+	}
 }
 
 // reached notes that the watch has delivered everything up to this resourceVersion.

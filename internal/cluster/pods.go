@@ -25,7 +25,7 @@ type pods struct {
 	warnings  *warnings
 	listed    bool // the first list is in
 
-	// notify is called after each change that may change a verdict, for each node of the pod.
+	// notify is called after each change since the first list that may change a verdict, for each node of the pod.
 	notify func(uid types.UID, node string)
 
 	mu     sync.RWMutex
@@ -122,8 +122,11 @@ func (po *pods) reached(string) {}
 // put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
 // stays; its Seen stays while its node and tolerations do.
 func (po *pods) put(now *entry) (changed bool) {
-	po.dropNamesake(now.UID, now.Namespace, now.Name)
 	old := po.byUID[now.UID]
+	if old != nil && old.same(now) {
+		return false
+	}
+	po.dropNamesake(now.UID, now.Namespace, now.Name)
 	switch {
 	case now.gone():
 		po.drop(now.UID)
@@ -131,10 +134,10 @@ func (po *pods) put(now *entry) (changed bool) {
 	case old == nil:
 		now.Seen = po.now()
 		po.swap(nil, now)
-		po.notify(now.UID, now.Node)
+		if po.listed {
+			po.notify(now.UID, now.Node)
+		}
 		return true
-	case old.same(now):
-		return false
 	}
 	now.Bound, now.Seen = old.Bound, old.Seen
 	if !old.sameExposure(now) {

@@ -46,6 +46,7 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{PodLabels: []string{"app"}})
 		table, twin := newPods(needs), map[types.UID]*entry{}
+		table.replace(nil, "")
 		told := map[types.UID]bool{}
 		table.notify = func(uid types.UID, _ string) { told[uid] = true }
 		t.Repeat(map[string]func(*rapid.T){
