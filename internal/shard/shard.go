@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -151,6 +152,7 @@ func (s *Shard) Run(ctx context.Context) {
 	for {
 		if s.process() {
 			s.wake()
+			runtime.Gosched() // calls in flight need only moments of a processor
 		}
 		select {
 		case <-ctx.Done():
