@@ -34,16 +34,14 @@ type nodes struct {
 	// mu is what readers lock. It is held for moments.
 	mu      sync.RWMutex
 	byName  map[string]nodeState
-	tainted [journal.Partitions]map[string]nodeState // by the partition of the journal and by name
+	tainted map[string]nodeState // those of byName that are
 	last    journal.LastWatch
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
-	n := &nodes{pods: pods, synced: synced, now: time.Now, needs: newNeeds(), byName: map[string]nodeState{}}
+	n := &nodes{pods: pods, synced: synced, now: time.Now, needs: newNeeds()}
+	n.byName, n.tainted = map[string]nodeState{}, map[string]nodeState{}
 	n.rules.Store(&rules)
-	for i := range n.tainted {
-		n.tainted[i] = map[string]nodeState{}
-	}
 	return n
 }
 
@@ -80,10 +78,8 @@ func (no *nodes) Version(name string) string {
 func (no *nodes) Tainted() (list []*taint.Node) {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	for _, states := range no.tainted {
-		for _, state := range states {
-			list = append(list, state.Node)
-		}
+	for _, state := range no.tainted {
+		list = append(list, state.Node)
 	}
 	return list
 }
@@ -201,7 +197,10 @@ func (no *nodes) Records(partition int) map[string]journal.Record {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	records := map[string]journal.Record{}
-	for name, state := range no.tainted[partition] {
+	for name, state := range no.tainted {
+		if journal.PartitionOf(name) != partition {
+			continue
+		}
 		if r, ok := state.history.Record(state.UID); ok {
 			records[name] = r
 		}
@@ -217,7 +216,7 @@ func (no *nodes) drop(name string) journal.Change {
 	defer no.mu.Unlock()
 	old := no.byName[name]
 	delete(no.byName, name)
-	delete(no.tainted[journal.PartitionOf(name)], name)
+	delete(no.tainted, name)
 	return journal.Change{History: old.Tainted(), Record: old.Tainted()}
 }
 
@@ -226,10 +225,8 @@ func (no *nodes) set(name string, now nodeState) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	no.byName[name] = now
-	if tainted := no.tainted[journal.PartitionOf(name)]; now.Tainted() {
-		tainted[name] = now
-	} else {
-		delete(tainted, name)
+	if delete(no.tainted, name); now.Tainted() {
+		no.tainted[name] = now
 	}
 }
 

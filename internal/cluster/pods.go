@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"hash/maphash"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -104,15 +105,13 @@ func (po *pods) remove(p *v1.Pod) {
 
 // replace stores a list of all pods; the handler is called for differences only.
 func (po *pods) replace(list []*entry, _ string) {
-	isFirst, listed := len(po.byUID) == 0, map[types.UID]bool{}
+	missing := maps.Clone(po.byUID)
 	for _, e := range list {
-		if !isFirst { // memory peaks at the first list, after which there is nothing to drop
-			listed[e.UID] = true
-		}
+		delete(missing, e.UID)
 		po.update(e)
 	}
-	if !isFirst {
-		po.dropAllBut(listed)
+	for uid := range missing {
+		po.drop(uid)
 	}
 	po.listed = true
 }
@@ -166,15 +165,6 @@ func (po *pods) drop(uid types.UID) {
 func (po *pods) dropNamesake(uid types.UID, namespace, name string) {
 	if old := po.byName[namespace][name]; old != nil && old.UID != uid {
 		po.drop(old.UID)
-	}
-}
-
-// dropAllBut forgets all pods except those in the set.
-func (po *pods) dropAllBut(listed map[types.UID]bool) {
-	for uid := range po.byUID {
-		if !listed[uid] {
-			po.drop(uid)
-		}
 	}
 }
 
