@@ -71,14 +71,8 @@ func (s *Shard) Close() {
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
-// Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs. It fails if the
-// context ends first.
-func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
-	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
-}
-
 // Earliest returns a view of each eviction or, of more than most, of those with the earliest deadlines, and how many are
-// left out. It is called as Views is.
+// left out. It may be called by any goroutine while Run runs. It fails if the context ends first.
 func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error) {
 	views, err = ask(ctx, s, func() (views []eviction.View) {
 		views, left = s.core.Earliest(time.Now(), most)
@@ -87,7 +81,7 @@ func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, 
 	return views, left, err
 }
 
-// View returns the view of one pod's eviction; false if there is none. It is called as Views is.
+// View returns the view of one pod's eviction; false if there is none. It is called as Earliest is.
 func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exists bool, err error) {
 	v, err = ask(ctx, s, func() (v eviction.View) {
 		v, exists = s.core.View(time.Now(), uid)
@@ -96,7 +90,7 @@ func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exist
 	return v, exists, err
 }
 
-// Pending counts the evictions by state, and is called as Views is.
+// Pending counts the evictions by state, and is called as Earliest is.
 func (s *Shard) Pending(ctx context.Context) (Pending, error) {
 	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })
 }
