@@ -37,6 +37,7 @@ type Manager struct {
 	dispatcher *dispatch.Dispatcher
 	events     *event.Queue
 	leadToken  chan struct{} // holds a token unless Lead is running
+	beginning  chan struct{} // holds a token while a term begins
 	journal    *store.Keeper
 	journaled  atomic.Pointer[breaker.Journaled] // guards and holds as last read from the journal
 
@@ -74,7 +75,7 @@ func New(client kubernetes.Interface, pods coreinformers.PodInformer, o Options)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{options: o, leadToken: make(chan struct{}, 1)}
+	m := &Manager{options: o, leadToken: make(chan struct{}, 1), beginning: make(chan struct{}, 1)}
 	m.metrics = newMetrics(m)
 	m.leadToken <- struct{}{}
 	m.latest.Store(&policy.Judge{Set: configured.Set, Facts: &policy.Facts{Paused: o.Paused}})
@@ -140,6 +141,12 @@ func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, a
 	if err := m.tracker.Prepare(ctx); ctx.Err() == nil && err != nil {
 		return err
 	}
+	select {
+	case m.beginning <- struct{}{}: // pods are not judged before the journal is applied, only to be judged again
+		<-m.beginning
+	case <-ctx.Done():
+		return nil
+	}
 	for _, s := range m.shards {
 		all.Go(func() { s.Run(running) })
 	}
@@ -183,7 +190,9 @@ func (m *Manager) Lead(ctx context.Context) error {
 	judged := m.HasSynced() // if so, shards have found held pods without reporting them, and reportHeld reports them
 	m.leads.Store(!judged)
 	defer m.leads.Store(false)
-	if !m.journal.Begin(ctx) {
+	m.beginning <- struct{}{}
+	began := m.journal.Begin(ctx)
+	if <-m.beginning; !began {
 		return nil
 	}
 	m.leads.Store(true)

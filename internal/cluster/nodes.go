@@ -32,13 +32,15 @@ type nodes struct {
 	changing sync.Mutex
 
 	// Readers lock mu. It is never held for long.
-	mu     sync.RWMutex
-	byName map[string]nodeState
-	last   journal.LastWatch
+	mu      sync.RWMutex
+	byName  map[string]nodeState
+	tainted map[string]nodeState // the tainted nodes of byName
+	last    journal.LastWatch
 }
 
 func newNodes(rules taint.Rules, pods func(node string) []*entry, synced func() bool) *nodes {
-	n := &nodes{pods: pods, synced: synced, now: time.Now, needs: newNeeds(), byName: map[string]nodeState{}}
+	n := &nodes{pods: pods, synced: synced, now: time.Now, needs: newNeeds()}
+	n.byName, n.tainted = map[string]nodeState{}, map[string]nodeState{}
 	n.rules.Store(&rules)
 	return n
 }
@@ -75,10 +77,8 @@ func (no *nodes) Version(name string) string {
 func (no *nodes) Tainted() (list []*taint.Node) {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
-	for _, state := range no.byName {
-		if state.Tainted() {
-			list = append(list, state.Node)
-		}
+	for _, state := range no.tainted {
+		list = append(list, state.Node)
 	}
 	return list
 }
@@ -196,8 +196,8 @@ func (no *nodes) Records(partition int) map[string]journal.Record {
 	no.mu.RLock()
 	defer no.mu.RUnlock()
 	records := map[string]journal.Record{}
-	for name, state := range no.byName {
-		if !state.Tainted() || journal.PartitionOf(name) != partition {
+	for name, state := range no.tainted {
+		if journal.PartitionOf(name) != partition {
 			continue
 		}
 		if r, ok := state.history.Record(state.UID); ok {
@@ -215,6 +215,7 @@ func (no *nodes) drop(name string) journal.Change {
 	defer no.mu.Unlock()
 	old := no.byName[name]
 	delete(no.byName, name)
+	delete(no.tainted, name)
 	return journal.Change{History: old.Tainted(), Record: old.Tainted()}
 }
 
@@ -223,6 +224,9 @@ func (no *nodes) set(name string, now nodeState) {
 	no.mu.Lock()
 	defer no.mu.Unlock()
 	no.byName[name] = now
+	if delete(no.tainted, name); now.Tainted() {
+		no.tainted[name] = now
+	}
 }
 
 // reached notes that the watch has delivered everything up to this resourceVersion.

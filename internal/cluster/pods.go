@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"hash/maphash"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,7 +26,7 @@ type pods struct {
 	warnings  *warnings
 	listed    bool // the first list is complete
 
-	// notify is called after each change that may change a verdict, for each node of the pod.
+	// notify is called after each change since the first list that may change a verdict, for each node of the pod.
 	notify func(uid types.UID, node string)
 
 	mu     sync.RWMutex
@@ -104,15 +105,13 @@ func (po *pods) remove(p *v1.Pod) {
 
 // replace stores a list of all pods; the handler is called for differences only.
 func (po *pods) replace(list []*entry, _ string) {
-	isFirst, listed := len(po.byUID) == 0, map[types.UID]bool{}
+	missing := maps.Clone(po.byUID)
 	for _, e := range list {
-		if !isFirst { // memory peaks at the first list, after which there is nothing to drop
-			listed[e.UID] = true
-		}
+		delete(missing, e.UID)
 		po.update(e)
 	}
-	if !isFirst {
-		po.dropAllBut(listed)
+	for uid := range missing {
+		po.drop(uid)
 	}
 	po.listed = true
 }
@@ -122,8 +121,11 @@ func (po *pods) reached(string) {}
 // put stores the current state of a pod, and reports whether its verdict may have changed. The Bound of a known pod
 // stays; its Seen stays while its node and tolerations do.
 func (po *pods) put(now *entry) (changed bool) {
-	po.dropNamesake(now.UID, now.Namespace, now.Name)
 	old := po.byUID[now.UID]
+	if old != nil && old.same(now) {
+		return false
+	}
+	po.dropNamesake(now.UID, now.Namespace, now.Name)
 	switch {
 	case now.gone():
 		po.drop(now.UID)
@@ -131,10 +133,10 @@ func (po *pods) put(now *entry) (changed bool) {
 	case old == nil:
 		now.Seen = po.now()
 		po.swap(nil, now)
-		po.notify(now.UID, now.Node)
+		if po.listed {
+			po.notify(now.UID, now.Node)
+		}
 		return true
-	case old.same(now):
-		return false
 	}
 	now.Bound, now.Seen = old.Bound, old.Seen
 	if !old.sameExposure(now) {
@@ -163,15 +165,6 @@ func (po *pods) drop(uid types.UID) {
 func (po *pods) dropNamesake(uid types.UID, namespace, name string) {
 	if old := po.byName[namespace][name]; old != nil && old.UID != uid {
 		po.drop(old.UID)
-	}
-}
-
-// dropAllBut forgets all pods except those in the set.
-func (po *pods) dropAllBut(listed map[types.UID]bool) {
-	for uid := range po.byUID {
-		if !listed[uid] {
-			po.drop(uid)
-		}
 	}
 }
 

@@ -257,7 +257,7 @@ func TestAWatcherSeesTheSameInAllForms(t *testing.T) {
 					t.Errorf("%s: told %q, want %q", what, got, want)
 				}
 			}
-			expect("the first lists", "node n: n1 with 1", "pod p1 for n: n")
+			expect("the first lists", "node n: n1 with 1")
 			a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Status.PodIP = "10.0.0.1" }))
 			expect("a status update")
 			a.send(watch.Modified, aPod(func(p *v1.Pod) { p.Spec.Priority = new(int32(7)) }))

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -24,11 +26,22 @@ func (s serializers) SupportedMediaTypes() []runtime.SerializerInfo {
 	for i := range list {
 		if info := &list[i]; info.MediaType == runtime.ContentTypeProtobuf {
 			d, stream := decoder{info.Serializer, s.types}, *info.StreamSerializer
-			stream.Serializer = d
+			stream.Serializer, stream.Framer = d, framer{stream.Framer}
 			info.Serializer, info.StreamSerializer = d, &stream
 		}
 	}
 	return list
+}
+
+// framer splits a stream that it reads in large parts: HTTP/2 acknowledges each read of 4 kB in a frame of its own.
+type framer struct{ runtime.Framer }
+
+// NewFrameReader returns a reader of messages.
+func (f framer) NewFrameReader(r io.ReadCloser) io.ReadCloser {
+	return f.Framer.NewFrameReader(struct {
+		io.Reader
+		io.Closer
+	}{bufio.NewReaderSize(r, 64<<10), r})
 }
 
 // decoder decodes messages of protobuf.

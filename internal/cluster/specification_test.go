@@ -23,7 +23,7 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 		do   func(w *world)
 		want []string
 	}{
-		{"the first lists", func(*world) {}, []string{"node n: n1 with 1", "pod p1 for n: n"}},
+		{"the first lists", func(*world) {}, []string{"node n: n1 with 1"}},
 		{"a heartbeat", func(w *world) {
 			n := aNode(dedicated)
 			n.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, LastHeartbeatTime: metav1.Now()}}

@@ -126,8 +126,8 @@ func TestAWatcherTakesStreamedAndPlainListsOverHTTP(t *testing.T) {
 			defer end()
 			<-w.Synced()
 			<-heard
-			if got := told.take(); len(got) != 2 {
-				t.Errorf("told %q, want a node and a pod", got)
+			if got := told.take(); len(got) != 1 {
+				t.Errorf("told %q, want a node", got)
 			}
 			if n, pods := w.PodsOn("n"); !n.Tainted() || len(pods) != 1 {
 				t.Errorf("got %+v and %d pods", n, len(pods))

@@ -84,7 +84,7 @@ type Progress struct {
 
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
-	var list []PendingPod
+	list := make([]PendingPod, 0, len(m.pods))
 	var others []BoundPod
 	var d doubts
 	var evicted []going

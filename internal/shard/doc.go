@@ -5,7 +5,7 @@
 // no goroutine, and nothing else uses its state, so that no part of it needs a lock.
 //
 // [Shard] is the goroutine around it. Call Open, then Run; NodeChanged and PodChanged put names into its queues between
-// Open and Close, and Views and Pending answer while it runs. It processes node updates before everything else.
+// Open and Close, and Earliest and Pending answer while it runs. It processes node updates before everything else.
 //
 // A due eviction is offered to the dispatcher, and withdrawn as soon as the pod may stay, is held or has a later
 // deadline. Before it sends the call, package evict judges the pod once more, by the latest state of the cache and by

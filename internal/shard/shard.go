@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -70,14 +71,9 @@ func (s *Shard) Close() {
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
-// Views returns a view of each eviction, in no order. It may be called by any goroutine while Run runs. It fails if the
-// context ends first.
-func (s *Shard) Views(ctx context.Context) ([]eviction.View, error) {
-	return ask(ctx, s, func() []eviction.View { return s.core.Views(time.Now()) })
-}
-
 // Earliest returns a view of each eviction. If there are more than most, it returns only those with the earliest
-// deadlines, and the number of the others. It may be called like Views.
+// deadlines, and the number of the others. It may be called by any goroutine while Run runs. It fails if the context
+// ends first.
 func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error) {
 	views, err = ask(ctx, s, func() (views []eviction.View) {
 		views, left = s.core.Earliest(time.Now(), most)
@@ -86,7 +82,7 @@ func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, 
 	return views, left, err
 }
 
-// View returns the view of one pod's eviction; false if there is none. It may be called like Views.
+// View returns the view of one pod's eviction; false if there is none. It may be called like Earliest.
 func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exists bool, err error) {
 	v, err = ask(ctx, s, func() (v eviction.View) {
 		v, exists = s.core.View(time.Now(), uid)
@@ -95,7 +91,7 @@ func (s *Shard) View(ctx context.Context, uid types.UID) (v eviction.View, exist
 	return v, exists, err
 }
 
-// Pending counts the evictions by state. It may be called like Views.
+// Pending counts the evictions by state. It may be called like Earliest.
 func (s *Shard) Pending(ctx context.Context) (Pending, error) {
 	return ask(ctx, s, func() Pending { return s.core.Pending(time.Now()) })
 }
@@ -151,6 +147,7 @@ func (s *Shard) Run(ctx context.Context) {
 	for {
 		if s.process() {
 			s.wake()
+			runtime.Gosched() // calls in flight need only moments of a processor
 		}
 		select {
 		case <-ctx.Done():

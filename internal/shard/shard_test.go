@@ -166,12 +166,11 @@ func (r *real) bears(uid types.UID, tolerations ...v1.Toleration) {
 // view returns the view of a pod.
 func (r *real) view(uid types.UID) eviction.View {
 	r.t.Helper()
-	views, err := r.Views(r.t.Context())
-	i := slices.IndexFunc(views, func(v eviction.View) bool { return v.Pod.UID == uid })
-	if err != nil || i < 0 {
-		r.t.Fatalf("no view of %s: %+v, %v", uid, views, err)
+	v, exists, err := r.View(r.t.Context(), uid)
+	if err != nil || !exists {
+		r.t.Fatalf("no view of %s: %v", uid, err)
 	}
-	return views[i]
+	return v
 }
 
 // inBubble runs a test in virtual time.
@@ -301,7 +300,7 @@ func TestAShardThatDoesNotRunHasNoViews(t *testing.T) {
 		r := newReal(t, dispatch.CoreOptions{}, shard.CoreOptions{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := r.Views(ctx); err == nil {
+		if _, _, err := r.View(ctx, "a"); err == nil {
 			t.Error("got no error")
 		}
 	})

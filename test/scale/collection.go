@@ -35,6 +35,7 @@ type collection struct {
 	items   []item   // by number
 	changes []change // all of them, in order
 	changed chan struct{}
+	listed  time.Time // when a streamed list of all objects last ended
 }
 
 // item is the state of an object: its version, and its text; nil if it was deleted.
@@ -137,7 +138,7 @@ func (c *collection) page(q url.Values) []byte {
 		limit = math.MaxInt
 	}
 	meta := metav1.ListMeta{ResourceVersion: strconv.FormatInt(c.versions.Load(), 10)}
-	var items []byte
+	items := make([]byte, 0, min(limit, 500)*5000) // a page of most clients
 	for ; number < end && limit > 0; number++ {
 		if i, exists := c.get(number); exists {
 			items = i.text.append(appendHead(items, 2, len(i.text.text)), c.values(number, i.version))
@@ -221,7 +222,11 @@ func (s *stream) sendAll() error {
 		}
 	}
 	s.add("BOOKMARK", 0, item{begun, s.bookmarks[1]})
-	return s.flush()
+	err := s.flush()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed = time.Now()
+	return err
 }
 
 // sendChanges sends the next changes. If there are none, it waits for some, and sends a bookmark now and then.

@@ -371,18 +371,17 @@ func (t *trial) takeover(ctx context.Context) error {
 	if err := t.launch(ctx); err != nil {
 		return err
 	}
-	if err := until(ctx, "a read of the journal", func() bool { return !t.firstState("GET", stopped).IsZero() }); err != nil {
-		return err
-	}
 	t.profile(ctx, "takeover", "profile?seconds=20")
 	if _, err := t.scheduled(ctx, len(t.pods.items)-len(t.deletionsSince(0))); err != nil {
 		return err
 	}
-	if err := until(ctx, "the state", func() bool { return !t.firstState("PUT", stopped).IsZero() }); err != nil {
+	if err := until(ctx, "the state", func() bool { return !t.stateWritten(stopped).IsZero() }); err != nil {
 		return err
 	}
-	t.out["takeoverTime"] = t.firstState("PUT", stopped).Sub(t.firstState("GET", stopped)).Seconds()
-	t.out["restarting"] = t.firstState("PUT", stopped).Sub(t.subject.Started()).Seconds()
+	t.pods.mu.Lock()
+	t.out["takeoverTime"] = t.stateWritten(stopped).Sub(t.pods.listed).Seconds()
+	t.pods.mu.Unlock()
+	t.out["restarting"] = t.stateWritten(stopped).Sub(t.subject.Started()).Seconds()
 	after, err := t.deadlines(ctx)
 	t.out["later"], t.out["earlier"] = 0, 0
 	for pod, at := range before {

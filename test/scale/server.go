@@ -156,12 +156,12 @@ func (s *server) written() (last time.Time) {
 
 const stateName = "taint-manager-journal-state"
 
-// firstState returns when the state of the journal was first requested after a time.
-func (s *server) firstState(method string, after time.Time) time.Time {
+// stateWritten returns when the state of the journal was first written after a time.
+func (s *server) stateWritten(after time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.journal, func(c call) bool {
-		return c.method == method && c.name == stateName && c.at.After(after)
+		return c.method == http.MethodPut && c.name == stateName && c.at.After(after)
 	})
 	if i < 0 {
 		return time.Time{}

@@ -56,7 +56,7 @@ func rows() []row {
 		{"summaryTime", "… `pending -A -o summary`, s; killed after 30", most, 20, false},
 		{"summaryMemory", "… `pending -A -o summary`, MB", most, 500, false},
 		{"nodeTime", "… `pending -A --node NODE`, s", most, 5, false},
-		{"takeoverTime", "… restart: reading the journal, s", most, 5, false},
+		{"takeoverTime", "… restart: from the end of the list of pods to the first write, s", most, 5, false},
 		{"restarting", "… restart: process start to the first write, s", "", 0, false},
 		{"later", "… restart: the earliest 10,000 deadlines, later by at most, s", most, 1, false}, // as clocks are known
 		{"earlier", "… restart: the earliest 10,000 deadlines, earlier by at most, s", most, 0, false},

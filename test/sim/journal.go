@@ -78,14 +78,20 @@ func (k *keeper) step(in store.Input) {
 // watched tells the core how far the nodes were read.
 func (k *keeper) watched() { k.step(store.Watched{Last: k.p.feed.LastWatch()}) }
 
-// lead begins a term, once the first lists have arrived.
+// lead begins a term.
 func (k *keeper) lead() {
-	if !k.p.started || k.p.term == nil {
-		return
-	}
 	k.asked = make(chan struct{})
 	k.watched()
 	k.step(store.TermBegan{Done: k.asked})
+	k.synced()
+}
+
+// synced tells the core of a leader that the first lists have arrived, once they have.
+func (k *keeper) synced() {
+	if k.p.started && k.p.term != nil {
+		k.watched()
+		k.step(store.Synced{})
+	}
 }
 
 // endTerm ends the term, and cuts the calls in flight.

@@ -257,7 +257,7 @@ func (p *process) mayBegin() {
 		return
 	}
 	p.started = true
-	p.keeper.lead()
+	p.keeper.synced()
 	p.governance.step(breaker.Ready{Journaled: p.keeper.journaled})
 	for _, s := range p.shards {
 		s.soon()

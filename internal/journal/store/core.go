@@ -58,7 +58,7 @@ type Core struct {
 
 	term     int // counts the changes of leadership
 	phase    phase
-	deadline time.Time     // when the term begins without what was not read
+	deadline time.Time     // when the term begins without what was not read; zero before Synced
 	began    chan struct{} // waits for the term to begin
 
 	guards     json.RawMessage
@@ -110,13 +110,13 @@ func (c *Core) changeTerm(p phase) {
 	}
 }
 
-// applyRead applies what was read, once the nodes are known up to the newest record, or after beginTimeout. What is
-// read later is applied on arrival.
+// applyRead applies what was read, once the nodes are known up to the newest record, or beginTimeout after Synced. What
+// is read later is applied on arrival.
 func (c *Core) applyRead() {
 	waits := slices.ContainsFunc(c.objects, func(o *object) bool {
 		return !o.opened && !o.useless || journal.IsNewer(o.newest, c.last.Reached)
 	})
-	if c.phase == standby || c.phase == reading && waits && c.now.Before(c.deadline) {
+	if c.phase == standby || c.phase == reading && (c.deadline.IsZero() || waits && c.now.Before(c.deadline)) {
 		return
 	}
 	for _, o := range c.objects {

@@ -159,6 +159,12 @@ func (p *process) until(second float64) *process {
 }
 
 func (p *process) lead() *process {
+	p.win().step(store.Synced{})
+	return p
+}
+
+// win begins a term before the source has all nodes.
+func (p *process) win() *process {
 	p.term++
 	p.began = 0
 	p.beginning = make(chan struct{})
@@ -248,6 +254,25 @@ func TestATermBeginsOnceTheJournalIsReadAndTheConfigurationPublished(t *testing.
 	}
 	if got := p.state(); got.Config == nil || got.Config.Method != "Delete" || got.Leader != "me" || got.Reached != "9" || !got.Watched.Equal(at(40)) {
 		t.Errorf("published is %+v", got)
+	}
+}
+
+func TestATermWaitsUntilTheSourceHasAllNodesAndReadsTheJournalMeanwhile(t *testing.T) {
+	s := led(t)
+	p := s.start(t).win().until(60)
+	s.fault = func(verb string, _ int) error {
+		if verb == "get" {
+			return errors.New("no answer")
+		}
+		return nil
+	}
+	p.watched("9")
+	if p.until(61); p.began != 0 || len(p.explained)+len(s.writes) != 0 {
+		t.Errorf("it has begun at %v; explained are %v, written: %v", p.began, p.explained, s.writes)
+	}
+	p.step(store.Synced{})
+	if p.until(62); p.began != 61 || len(p.explained) != 1 {
+		t.Errorf("it has begun at %v; explained are %v", p.began, p.explained)
 	}
 }
 

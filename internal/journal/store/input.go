@@ -22,14 +22,19 @@ type NodesChanged struct{ Partition int }
 
 func (in NodesChanged) apply(c *Core) { c.objects[in.Partition].dirty = true }
 
-// TermBegan begins a term of leadership, once the source has all nodes. Effects.Done answers it, unless the term ends
-// before, once the first call of the manager is allowed.
+// TermBegan begins a term of leadership: the journal is read. Effects.Done answers it, unless the term ends before, once
+// the first call of the manager is allowed: after [Synced].
 type TermBegan struct{ Done chan struct{} }
 
 func (in TermBegan) apply(c *Core) {
 	c.changeTerm(reading)
-	c.deadline, c.began = c.now.Add(beginTimeout), in.Done
+	c.deadline, c.began = time.Time{}, in.Done
 }
+
+// Synced follows a TermBegan, once the source has all nodes: what was read is applied.
+type Synced struct{}
+
+func (Synced) apply(c *Core) { c.deadline = c.now.Add(beginTimeout) }
 
 // TermEnded ends the term that began with the same Done, if no other has begun.
 type TermEnded struct{ Done chan struct{} }

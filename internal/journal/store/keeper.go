@@ -169,17 +169,18 @@ func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.option
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
-// Begin begins a term that lasts until the context ends: once the source has all nodes, it reads the journal, applies
-// it, and publishes the configuration. It returns false if the context, or Run, ends first; otherwise the first call is
+// Begin begins a term that lasts until the context ends: it reads the journal, applies it once the source has all
+// nodes, and publishes the configuration. It returns false if the context, or Run, ends first; otherwise the first call is
 // allowed.
 func (k *Keeper) Begin(ctx context.Context) bool {
-	if !k.await(ctx, k.options.Synced) {
-		return false
-	}
 	began := make(chan struct{})
 	k.term.Store(&ctx)
 	k.put(TermBegan{began})
 	context.AfterFunc(ctx, func() { k.put(TermEnded{began}) })
+	if !k.await(ctx, k.options.Synced) {
+		return false
+	}
+	k.put(Synced{})
 	return k.await(ctx, began)
 }
 
