@@ -22,9 +22,7 @@ const (
 	Head          = "_journal" // the [Heartbeat] of a partition or of the state
 	GuardsKey     = "_guards"  // of the state: trips, holds and when policies began, as package breaker marshals them
 	ConfigKey     = "_config"  // of the state: a [Config]
-
-	// compressedKey replaces the keys of a partition's records: a JSON object of them, compressed by gzip, in base64.
-	compressedKey = "_records"
+	compressedKey = "_records" // instead of the keys of records: a JSON object of them, compressed by gzip, in base64
 )
 
 // The maximum sizes in bytes. A ConfigMap may have 1 MiB of keys and values, and needs additional room for its

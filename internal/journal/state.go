@@ -91,9 +91,8 @@ func DecodeState(data map[string]string) (s State, err error) {
 // decodeHead parses the entry [Head] of the data. Its version is 0 unless that is known.
 func decodeHead(data map[string]string) (h Heartbeat, err error) {
 	if err := json.Unmarshal([]byte(data[Head]), &h); err != nil || h.Version != formatVersion {
-		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, but this taint-manager supports only version %d: "+
-			"it is neither used nor overwritten; delete the ConfigMap to start with an empty one",
-			Head, data[Head], formatVersion)
+		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, but only version %d is supported: it is neither used nor "+
+			"overwritten; delete the ConfigMap to start with an empty one", Head, data[Head], formatVersion)
 	}
 	return h, nil
 }

@@ -169,9 +169,8 @@ func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.option
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
-// Begin begins a term that lasts until the context ends: it reads the journal, applies it once the source has all
-// nodes, and publishes the configuration. It returns false if the context, or Run, ends first; otherwise the first call is
-// allowed.
+// Begin begins a term that lasts until the context ends: it reads the journal, applies it once the source has all nodes,
+// and publishes the configuration. Then it allows the first call by true, unless the context or Run has ended.
 func (k *Keeper) Begin(ctx context.Context) bool {
 	began := make(chan struct{})
 	k.term.Store(&ctx)

@@ -185,9 +185,6 @@ func (o *object) write() {
 		o.problem(unwritten, nil) // a write that has failed is stored nevertheless
 		return
 	}
-	if o.isState() {
-		o.beat = o.now.Add(beatEvery)
-	}
 	o.call(&journal.StoredPartition{Name: o.name, Version: o.version, Data: o.sent})
 }
 
@@ -200,7 +197,7 @@ func (o *object) content() (data map[string]string) {
 			guards, err = nil, errors.New("the record of guards and holds does not fit: after a restart, trips are not known, and all holds count as ended then")
 		}
 		beat.Leader, beat.Unstored = o.options.Identity, o.unstored()
-		o.listed = len(beat.Unstored)
+		o.listed, o.beat = len(beat.Unstored), o.now.Add(beatEvery)
 		data = journal.EncodeState(beat, guards, o.config)
 	} else {
 		var leftOut []string
@@ -225,11 +222,10 @@ func (o *object) written(version string, err error) {
 	}
 	o.dirty, o.opened = true, false
 	deleted := o.version != "" && apierrors.IsNotFound(err)
-	if deleted || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return
+	if !deleted && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		o.problem(unwritten, err)
+		o.putOff()
 	}
-	o.problem(unwritten, err)
-	o.putOff()
 }
 
 // Kind is the kind of an object's problem; it is the label of a metric.
