@@ -82,6 +82,15 @@ func TestPoliciesTellStatesOfATaintApartByWhatTheyName(t *testing.T) {
 	}
 }
 
+func TestATaintIsATriggerByPoliciesThatEnforceOrAudit(t *testing.T) {
+	needs := policy.Needs{Triggers: []string{"a"}, Audited: []string{"b"}}
+	for key, want := range map[string]bool{"a": true, "b": true, "c": false} {
+		if got := needs.TriggeredBy(key); got != want {
+			t.Errorf("%s: got %v", key, got)
+		}
+	}
+}
+
 func TestTwoNeedsTogether(t *testing.T) {
 	a := policy.Needs{Triggers: []string{"a", "c"}, Values: []string{"x"}, Swapped: true, PodOwners: true, Breakers: true, NodeLabels: true}
 	b := policy.Needs{Triggers: []string{"b", "c"}, Values: []string{"y"}, Audited: []string{"d"}, NamespaceLabels: true, GracePeriods: true}
