@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,34 @@ func TestAnExposureToANoScheduleTaintBeginsNoEarlierThanItsPolicy(t *testing.T) 
 		v := compiled(t, policies(canary, drain)).Decide(c.pod, c.node, facts)
 		if got := seconds(v.Delete); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestAPolicyBeginsAgainWhenItsMatchDecidesOtherPairs(t *testing.T) {
+	drain := staying(policy.Tolerations{Absent: secs(60)})
+	slower, wider, audits, executes := drain, drain, drain, drain
+	slower.Tolerations = &policy.Tolerations{Absent: secs(90)}
+	wider.Match.Namespaces = []string{"shop", "team-*"}
+	audits.Mode = policy.Audit
+	executes.Match = taints(policy.Taint{Key: "a"})
+	begins := func(p policy.Policy) []policy.Begin {
+		c := policies(p)
+		return c.Begins(at(5))
+	}
+	was := begins(drain)
+	if len(was) != 1 || was[0].Policy != "a" || !was[0].Began.Equal(at(5)) {
+		t.Fatalf("got %+v", was)
+	}
+	if got := begins(slower); !slices.Equal(got, was) {
+		t.Errorf("other tolerations: got %+v, want %+v", got, was)
+	}
+	if got := begins(wider); len(got) != 1 || got[0].Rules == was[0].Rules {
+		t.Errorf("another match: got %+v after %+v", got, was)
+	}
+	for name, p := range map[string]policy.Policy{"audits": audits, "NoExecute only": executes} {
+		if got := begins(p); len(got) > 0 {
+			t.Errorf("%s: got %+v, want none", name, got)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (p *Policy) exceptions() string {
 	if len(p.Match.OwnerKinds) == 0 && !p.Match.onlyNoSchedule() {
 		of = append(of, "DaemonSet pods")
 	}
-	if !p.Match.namesCritical() && p.Match.reachesCritical() {
+	if r := p.Match.Priority; !p.Match.namesCritical() && (r == nil || r.Max == nil) {
 		of = append(of, "pods with priority 2000000000 or higher")
 	}
 	if len(of) == 0 {
@@ -120,9 +120,4 @@ func (p *Policy) exceptions() string {
 // of DaemonSets unless it names DaemonSet as an owner kind.
 func (m *Match) onlyNoSchedule() bool {
 	return !slices.ContainsFunc(m.taints(), func(t Taint) bool { return t.hasEffect(v1.TaintEffectNoExecute) })
-}
-
-// reachesCritical reports whether the match may include a pod of a critical priority.
-func (m *Match) reachesCritical() bool {
-	return m.Priority == nil || m.Priority.Max == nil || *m.Priority.Max >= critical
 }

@@ -41,6 +41,9 @@ var bounds = []struct {
 	{"odd times", func(p *policy.Policy, _ *policy.Guards) {
 		p.DeleteAfter, p.GracePeriod.Max = after(90*time.Second), *after(10 * time.Second)
 	}},
+	{"deleteAfter is as long as a webhook may fail", func(p *policy.Policy, _ *policy.Guards) { p.DeleteAfter = after(7 * time.Minute) }},
+	{"deleteAfter is shorter", func(p *policy.Policy, _ *policy.Guards) { p.DeleteAfter = after(6 * time.Minute) }},
+	{"a node that does not respond", func(p *policy.Policy, _ *policy.Guards) { p.Match.Taints[0].Key = v1.TaintNodeUnreachable }},
 	{"a breaker that settles", func(_ *policy.Policy, g *policy.Guards) {
 		g.Breakers = []policy.Breaker{{Name: "b", Taints: []policy.TaintKey{{Key: "example.com/maintenance"}}, Settle: after(time.Hour)}}
 	}},

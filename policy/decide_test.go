@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,6 +118,97 @@ func TestADeadlineAfterTheYear9999NeverComes(t *testing.T) {
 	}
 }
 
+func TestAPodThatGoesHasNoReasonToStay(t *testing.T) {
+	pod, node := aPod(tolerating("a", -1)), nodeWith(on(10, "a", ""), on(10, "b", ""))
+	for name, p := range map[string]policy.Policy{"is evicted": only(policy.Evict, "b"), "is held": only(policy.Hold, "b")} {
+		if v := compiled(t, policies(p)).Decide(pod, node, nil); v.Stay != 0 {
+			t.Errorf("%s: got %v", name, v.Stay)
+		}
+	}
+}
+
+// deleteAfter counts from the end of what holds a pod, but not from when data came that it waited for.
+func TestAVerdictHasEachHoldOnceAndNoWaitForData(t *testing.T) {
+	hold := only(policy.Hold, "a")
+	hold.Match.Taints = append(hold.Match.Taints, policy.Taint{Key: "b"})
+	selects := policy.Policy{Method: policy.Delete, Match: policy.Match{NamespaceSelector: labelled("tier", "prod")}}
+	c := policies(hold, selects)
+	c.Guards.Breakers = []policy.Breaker{zoneBreaker()}
+	group := policy.Trip{Breaker: "zones", Group: "a"}
+	node := nodeWith(on(10, "a", ""), on(10, "b", ""), on(10, v1.TaintNodeUnreachable, ""))
+	for name, test := range map[string]struct {
+		facts policy.Facts
+		want  []policy.Holder
+	}{
+		"a policy": {policy.Facts{Namespaces: prod}, []policy.Holder{{By: policy.HeldByPolicy, Name: "a"}}},
+		"a policy and a breaker": {
+			policy.Facts{Namespaces: prod, Tripped: map[policy.Trip]bool{group: true}},
+			[]policy.Holder{{By: policy.HeldByPolicy, Name: "a"}, {By: policy.HeldByBreaker, Name: "zones", Group: "a"}},
+		},
+		"the namespace is not known": {policy.Facts{}, []policy.Holder{{By: policy.HeldByPolicy, Name: "a"}}},
+		"the trips are not known":    {policy.Facts{Namespaces: prod, Unread: true}, []policy.Holder{{By: policy.HeldByPolicy, Name: "a"}}},
+	} {
+		if v := compiled(t, c).Decide(aPod(), node, &test.facts); !slices.Equal(v.Holds, test.want) {
+			t.Errorf("%s: got %+v, want %+v", name, v.Holds, test.want)
+		}
+	}
+}
+
+func TestAHoldIsNamed(t *testing.T) {
+	for want, h := range map[string]policy.Held{
+		"policy a":         {By: policy.HeldByPolicy, Name: "a"},
+		"breaker a":        {By: policy.HeldByBreaker, Name: "a"},
+		"breaker a (zone)": {By: policy.HeldByBreaker, Name: "a", Group: "zone"},
+	} {
+		if got := h.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestASetAuditsIfAnyOfItsPoliciesDoes(t *testing.T) {
+	enforces, audits := only(policy.Hold, "a"), only(policy.Hold, "a")
+	audits.Mode = policy.Audit
+	for _, c := range []struct {
+		policies []policy.Policy
+		want     bool
+	}{{nil, false}, {[]policy.Policy{enforces}, false}, {[]policy.Policy{audits, enforces}, true}} {
+		list := slices.Clone(c.policies)
+		for i := range list {
+			list[i].Name = fmt.Sprint("p", i)
+		}
+		if got := (policy.Judge{Set: compiled(t, policies(list...)).Set}).Audits(); got != c.want {
+			t.Errorf("%+v: got %v", c.policies, got)
+		}
+	}
+}
+
+func TestCallsPauseOnlyIfTheFactsSayIt(t *testing.T) {
+	for _, c := range []struct {
+		facts *policy.Facts
+		want  bool
+	}{{nil, false}, {&policy.Facts{}, false}, {&policy.Facts{Paused: true}, true}} {
+		if got := (policy.Judge{Facts: c.facts}).Paused(); got != c.want {
+			t.Errorf("%+v: got %v", c.facts, got)
+		}
+	}
+}
+
+// The starts of taints that only a policy in mode Audit names are known, too, and shown with what that policy would do.
+func TestATaintThatNoPolicyMatchesIsNoPair(t *testing.T) {
+	audits := staying(policy.Tolerations{Absent: secs(5)})
+	audits.Mode, audits.Match.Namespaces = policy.Audit, []string{"shop"}
+	set, node, elsewhere := compiled(t, policies(audits)), nodeWith(), aPod()
+	node.Audited = draining(10, "a", "").Triggers
+	elsewhere.Namespace = "other"
+	if got := set.Pairs(aPod(), node, nil); len(got) != 1 || got[0].Method != "" || len(got[0].Audits) != 1 {
+		t.Errorf("a pod that the policy matches: got %+v", got)
+	}
+	if got := set.Pairs(elsewhere, node, nil); len(got) > 0 {
+		t.Errorf("a pod that it does not match: got %+v", got)
+	}
+}
+
 func TestAVerdictNamesThePairThatCounts(t *testing.T) {
 	grace := hour(taints(policy.Taint{Key: "a"}))
 	grace.Name, grace.GracePeriod = "grace", &policy.GracePeriod{Max: *secs(8)}
@@ -177,6 +270,9 @@ func TestWhyAPodStaysIsSaidInTheWordsOfTheRuleThatDecides(t *testing.T) {
 	narrow.Match.Namespaces = []string{"other"}
 	audits := drain
 	audits.Mode = policy.Audit
+	named, unlimited := drain, drain
+	named.Name, named.Match.OwnerKinds = "named", []string{"DaemonSet"}
+	unlimited.Tolerations = &policy.Tolerations{Absent: secs(0), Unlimited: secs(0)}
 	ignores, drains := policies(only(policy.Ignore, "a")), policies(drain)
 	byDefault := policy.Config{Method: policy.Ignore, Policies: policies(only(policy.Delete, "c")).Policies}
 	of := func(kind string, tolerations ...v1.Toleration) *taint.Pod {
@@ -206,10 +302,31 @@ func TestWhyAPodStaysIsSaidInTheWordsOfTheRuleThatDecides(t *testing.T) {
 		{drains, aPod(tolerating("", -1)), with(draining(1, "a", ""), on(1, "b", "")), "every taint that evicts is tolerated forever"},
 		{policies(narrow), of("DaemonSet"), draining(1, "a", ""), "the node has no taint that evicts the pod"},
 		{policies(audits), of("DaemonSet"), draining(1, "a", ""), "the node has no NoExecute taint"},
+		{policies(named, unlimited), of("DaemonSet", tolerating("a", -1)), draining(1, "a", ""), "every taint that evicts is tolerated forever"},
 	} {
 		j := policy.Judge{Set: compiled(t, test.config).Set}
 		v := j.Decide(test.pod, test.node)
 		if why := j.WhyStays(test.pod, test.node, &v); why != test.want {
+			t.Errorf("got %q, want %q", why, test.want)
+		}
+	}
+}
+
+func TestATaintThatAPolicyNamesWithNoExecuteOnlyIsWhyAPodStays(t *testing.T) {
+	noSchedule := func(key string) v1.Taint { return v1.Taint{Key: key, Effect: v1.TaintEffectNoSchedule} }
+	set := compiled(t, policies(only(policy.Delete, "a"))).Set
+	for _, test := range []struct {
+		set  *policy.Set
+		node *taint.Node
+		want string
+	}{
+		{set, nodeWith(), "policy a names this taint with NoExecute only (a:NoSchedule)"},
+		{set, nodeWith(on(1, "x", "")), "every NoExecute taint of the node is tolerated forever"},
+		{nil, nodeWith(), "the node has no NoExecute taint"},
+	} {
+		j, pod := policy.Judge{Set: test.set}, aPod(tolerating("x", -1))
+		v := j.Decide(pod, test.node)
+		if why := j.WhyStays(pod, test.node, &v, noSchedule("b"), noSchedule("a")); why != test.want {
 			t.Errorf("got %q, want %q", why, test.want)
 		}
 	}
@@ -302,6 +419,11 @@ func TestSettleCountsFromWhenTheTaintWasFirstSeen(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", name, got, test.want)
 		}
 	}
+	c.Guards.Breakers[0].Settle = secs(0)
+	node := nodeWith(relisted(on(10, v1.TaintNodeUnreachable, "")))
+	if got := seconds(compiled(t, c).Decide(aPod(), node, nil).Delete); got != 10 {
+		t.Errorf("a breaker that does not settle: got %d, want 10", got)
+	}
 }
 
 // deleteAfter counts from the end of the last hold.
@@ -372,6 +494,8 @@ func TestAHoldIsKnownByItsNameItsTaintsAndItsGroup(t *testing.T) {
 		c := policy.Config{Policies: list, Guards: policy.Guards{Breakers: []policy.Breaker{breaker}}}
 		return c.Holds(map[string]int{"quarantine": 1}, map[policy.Trip]bool{{Breaker: "zones", Group: group}: true}, false)[0]
 	}
+	renamed, regrouped := of("a"), of("a")
+	renamed.By, regrouped.TopologyKey = "breaker racks", "rack"
 	for name, c := range map[string]struct {
 		is, was policy.HoldRecord
 		same    bool
@@ -380,15 +504,44 @@ func TestAHoldIsKnownByItsNameItsTaintsAndItsGroup(t *testing.T) {
 		"another taint":                {of("a", hold), of("a", elsewhere), false},
 		"the same breaker":             {of("a"), of("a"), true},
 		"another group":                {of("a"), of("b"), false},
+		"another breaker":              {of("a"), renamed, false},
+		"groups of another label":      {of("a"), regrouped, false},
 		"a breaker is not that policy": {of("a"), of("a", hold), false},
 	} {
 		if c.is.Same(&c.was) != c.same {
 			t.Errorf("%s: got %+v and %+v", name, c.is, c.was)
 		}
 	}
-	c := policy.Config{Policies: []policy.Policy{hold}}
-	if got := c.Holds(nil, nil, false); len(got) > 0 {
-		t.Errorf("a policy that holds no pod holds: %+v", got)
+}
+
+// The numbers of pods that policies hold are those of the configuration before until the pods are judged again.
+func TestWhatIsHeldFollowsTheConfigurationAtOnce(t *testing.T) {
+	hold, audits, deletes := only(policy.Hold, "a"), only(policy.Hold, "a"), only(policy.Delete, "a")
+	audits.Mode = policy.Audit
+	breaker := policy.Breaker{Name: "zones", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "a"}}}
+	for name, c := range map[string]struct {
+		policy policy.Policy
+		pods   int // that the policy of this name holds
+		trips  map[policy.Trip]bool
+		want   []string
+	}{
+		"a policy that holds pods":         {hold, 1, nil, []string{"policy a"}},
+		"one that holds none":              {hold, 0, nil, nil},
+		"one that now only audits":         {audits, 1, nil, nil},
+		"one that now deletes":             {deletes, 1, nil, nil},
+		"a breaker that is tripped":        {deletes, 0, map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}, []string{"breaker zones"}},
+		"one that is not tripped any more": {deletes, 0, map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: false}, nil},
+		"a breaker that is removed":        {deletes, 0, map[policy.Trip]bool{{Breaker: "racks", Group: "a"}: true}, nil},
+	} {
+		config := policies(c.policy)
+		config.Guards.Breakers = []policy.Breaker{breaker}
+		var got []string
+		for _, h := range config.Holds(map[string]int{"a": c.pods}, c.trips, false) {
+			got = append(got, h.By)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
 	}
 }
 
@@ -408,6 +561,20 @@ func TestAGracePeriodIsOnlyShortened(t *testing.T) {
 		got := policy.GracePeriodSeconds(c.own, c.most)
 		if (got == nil) != (c.want == never) || got != nil && *got != c.want {
 			t.Errorf("%v, at most %v: got %v, want %d", c.own, c.most, got, c.want)
+		}
+	}
+}
+
+func TestHowABreakerIsResetIsKnownByItsNameAndItsGroups(t *testing.T) {
+	zones := zoneBreaker()
+	zones.Reset = policy.Manual
+	g := policy.Guards{Breakers: []policy.Breaker{zones, {Name: "cluster"}}}
+	for of, want := range map[[2]string]policy.Reset{
+		{"zones", "zone"}: policy.Manual, {"cluster", ""}: policy.Automatic,
+		{"zones", ""}: "", {"cluster", "zone"}: "", {"gone", "zone"}: "",
+	} {
+		if got := g.ResetOf(of[0], of[1]); got != want {
+			t.Errorf("%v: got %q, want %q", of, got, want)
 		}
 	}
 }

@@ -59,6 +59,38 @@ func TestAHoldOfAGroupNeedsTheLabelsOfNodes(t *testing.T) {
 	}
 }
 
+// States that no policy tells apart are one state for a pod that tolerates both alike.
+func TestPoliciesTellStatesOfATaintApartByWhatTheyName(t *testing.T) {
+	values, swapped := policy.Needs{Values: []string{"x"}}, policy.Needs{Swapped: true}
+	of := func(key, value string) *v1.Taint { return &v1.Taint{Key: key, Value: value} }
+	for name, c := range map[string]struct {
+		needs policy.Needs
+		a, b  *v1.Taint
+		want  bool
+	}{
+		"a value that a policy names":     {values, of("a", "x"), of("a", "y"), true},
+		"in the other order":              {values, of("a", "y"), of("a", "x"), true},
+		"values that no policy names":     {values, of("a", "y"), of("a", "z"), false},
+		"twice the same value":            {values, of("a", "x"), of("a", "x"), false},
+		"the other of two swapped keys":   {swapped, of("a", ""), of("b", ""), true},
+		"the same key":                    {swapped, of("a", ""), of("a", "y"), false},
+		"keys that no policy tells apart": {values, of("a", ""), of("b", ""), false},
+	} {
+		if got := c.needs.Distinguish(c.a, c.b); got != c.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+func TestATaintIsATriggerByPoliciesThatEnforceOrAudit(t *testing.T) {
+	needs := policy.Needs{Triggers: []string{"a"}, Audited: []string{"b"}}
+	for key, want := range map[string]bool{"a": true, "b": true, "c": false} {
+		if got := needs.TriggeredBy(key); got != want {
+			t.Errorf("%s: got %v", key, got)
+		}
+	}
+}
+
 func TestTwoNeedsTogether(t *testing.T) {
 	a := policy.Needs{Triggers: []string{"a", "c"}, Values: []string{"x"}, Swapped: true, PodOwners: true, Breakers: true, NodeLabels: true}
 	b := policy.Needs{Triggers: []string{"b", "c"}, Values: []string{"y"}, Audited: []string{"d"}, NamespaceLabels: true, GracePeriods: true}

@@ -114,10 +114,7 @@ func meantKind(kind string) string {
 		return strings.TrimSuffix(name+"."+in, ".")
 	}
 	for _, right := range append(slices.Sorted(maps.Keys(known)), "CronJob", "Deployment") {
-		most := 2
-		if len(right) < 6 {
-			most = 1
-		}
+		most := min(2, len(right)/3) // short words are near to many others
 		switch {
 		case spelling.Edits(strings.ToLower(name), strings.ToLower(right)) > most:
 		case right == "CronJob":

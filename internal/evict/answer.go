@@ -90,7 +90,7 @@ func (a *answer) unconnected() bool {
 // unsent reports whether the request was certainly not sent: there was no connection, or the client's own rate limit
 // kept it back.
 func (a *answer) unsent() bool {
-	return a.unconnected() || a.code == 0 && a.err != nil &&
+	return a.unconnected() || a.code == 0 &&
 		strings.Contains(a.err.Error(), "client rate limiter Wait returned an error")
 }
 

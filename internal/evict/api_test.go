@@ -76,6 +76,17 @@ func TestTheConditionNamesTheEffectOfTheTaint(t *testing.T) {
 	}
 }
 
+func TestTheConditionOfAPodWithoutAGenerationNamesNone(t *testing.T) {
+	for generation, named := range map[int64]bool{0: false, 1: true} {
+		s, e := newServer(t), someRequest()
+		e.Pod.Generation = generation
+		evictOnce(t, s, APIOptions{}, e)
+		if body := s.requests()[0].Body; contains(body, "observedGeneration") != named {
+			t.Errorf("generation %d: got %s", generation, body)
+		}
+	}
+}
+
 func TestRequestsOfAnEviction(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -158,6 +169,9 @@ func TestTheGracePeriodGoesWithEachDeletion(t *testing.T) {
 				}
 				continue
 			}
+			if o.Kind != eviction.Accepted {
+				t.Errorf("%s in %d s: got %+v", method, seconds, o)
+			}
 			for _, r := range s.requests() {
 				if want := fmt.Sprintf(`"gracePeriodSeconds":%d`, seconds); contains(r.Body, want) == (r.Verb == patchVerb) {
 					t.Errorf("%s in %d s: %+v", method, seconds, r)
@@ -167,16 +181,27 @@ func TestTheGracePeriodGoesWithEachDeletion(t *testing.T) {
 	}
 }
 
-// The watch may show between two requests that the taint was lifted.
+// The watch may show between two requests that the taint was lifted. The condition that was patched is then false.
 func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
-	s := newServer(t)
-	asked := 0
-	outcome := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), someRequest(), func(context.Context) (eviction.Outcome, bool) {
-		asked++
-		return eviction.Outcome{Kind: eviction.Unconfirmed}, asked < 2
-	})
-	if outcome.Kind != eviction.Unconfirmed || !outcome.PreflightFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
-		t.Errorf("sent %v with outcome %+v, want the PATCH only, and a preflight first from then on", s.verbs(), outcome)
+	for _, test := range []struct {
+		name      string
+		confirmed int // requests before the one that is not
+		kind      eviction.Kind
+		want      []verb
+		preflight bool // goes first in the next call
+	}{
+		{"before the PATCH", 0, eviction.Unconfirmed, nil, false},
+		{"after the PATCH", 1, eviction.Unconfirmed, []verb{patchVerb}, true},
+		{"a GET that fails after the PATCH", 1, eviction.Failed, []verb{patchVerb}, false},
+	} {
+		s, asked := newServer(t), 0
+		outcome := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), someRequest(), func(context.Context) (eviction.Outcome, bool) {
+			asked++
+			return eviction.Outcome{Kind: test.kind}, asked <= test.confirmed
+		})
+		if outcome.Kind != test.kind || outcome.PreflightFirst != test.preflight || !slices.Equal(s.verbs(), test.want) {
+			t.Errorf("%s: sent %v with outcome %+v, want %v", test.name, s.verbs(), outcome, test.want)
+		}
 	}
 }
 
@@ -314,5 +339,13 @@ func TestAFakeClientsetServesBothMethods(t *testing.T) {
 		if !slices.Equal(verbs, want) {
 			t.Errorf("%s: actions %q, want %q", method, verbs, want)
 		}
+	}
+}
+
+func TestAFakeClientsetShowsThatThePodWasEdited(t *testing.T) {
+	client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid, Generation: 8}})
+	outcome := apiOf(t, client, APIOptions{}).Evict(t.Context(), someRequest())
+	if outcome.Kind != eviction.Unconfirmed || len(client.Actions()) != 1 {
+		t.Errorf("got %+v after %v", outcome, client.Actions())
 	}
 }

@@ -175,7 +175,7 @@ func WhyUnconfirmed(
 	if why := whyNotPermitted(judge, e, pod, node, live); why != "" {
 		return why
 	}
-	if !judge.Plain() && !maps.Equal(node.Labels, live.Labels) {
+	if !maps.Equal(node.Labels, live.Labels) {
 		labelled := *node
 		labelled.Labels = live.Labels
 		if why := whyNotPermitted(judge, e, pod, &labelled, live); why != "" {

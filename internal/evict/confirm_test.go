@@ -285,6 +285,21 @@ func TestWhatIsShownCountsForFiveSeconds(t *testing.T) {
 	})
 }
 
+func TestAGetOfAnotherNodeForgetsOnlyWhatNoLongerCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.busy()
+		c.evict(t.Context(), "uid")
+		time.Sleep(5 * time.Second)
+		if _, err := c.readNode(t.Context(), "n2", time.Now); err != nil {
+			t.Fatal(err)
+		}
+		if c.evict(t.Context(), "uid"); len(c.made) != 2 || len(c.gets) != 2 {
+			t.Errorf("got %d calls, GETs at %v", len(c.made), c.gets)
+		}
+	})
+}
+
 // aSecondAfterAGet returns a busy caller whose first call was confirmed by a GET a second ago.
 func aSecondAfterAGet(t *testing.T) *confirming {
 	c := newConfirming()

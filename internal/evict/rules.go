@@ -192,6 +192,6 @@ func classify(a answer) eviction.Outcome {
 	if o.Kind == eviction.Throttled {
 		o.RetryAfter = max(o.RetryAfter, leastRetryAfter)
 	}
-	o.NothingDeleted = o.MayHaveDeleted() && o.Kind != eviction.Accepted && a.deletedNothing(o)
+	o.NothingDeleted = o.MayHaveDeleted() && a.deletedNothing(o)
 	return o
 }

@@ -3,10 +3,13 @@ package evict
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -63,6 +66,8 @@ const (
 		`requested timeout - context deadline exceeded","reason":"Timeout","details":{},"code":504}`
 	cacheCold = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"storage is (re)initializing",` +
 		`"reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`
+	deniedByLoad = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"the gateway has denied request 7 of this second",` +
+		`"reason":"TooManyRequests","code":429}`
 	unauthorized = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`
 	rbacDenial   = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"pods \"web-0\" is forbidden: ` +
 		`User \"system:serviceaccount:kube-system:tm\" cannot delete resource \"pods\" in API group \"\" in the namespace \"shop\"",` +
@@ -119,6 +124,7 @@ func outcomeTests() []outcomeTest {
 		{"a loaded server says for how long", deleteVerb, reply{429, plain, "Too many requests, please try again later."}, eviction.Throttled, "", "too many requests", 3 * time.Second},
 		{"a loaded server says it in the body", evictVerb, reply{code: 429, body: cacheCold}, eviction.Throttled, "", "initializing", 7 * time.Second},
 		{"a loaded server does not say for how long", patchVerb, reply{code: 429, body: "{}"}, eviction.Throttled, "", "", time.Second},
+		{"a loaded server whose words are like those of a denial", deleteVerb, reply{code: 429, body: deniedByLoad}, eviction.Throttled, "", "denied request", time.Second},
 		{"wrong credentials", patchVerb, reply{code: 401, body: unauthorized}, eviction.Refused, "unauthenticated", "Unauthorized", 0},
 		{"no permission", deleteVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", `cannot delete resource "pods"`, 0},
 		{"the namespace is going", evictVerb, reply{code: 403, body: namespaceGoing}, eviction.Refused, "namespace", "being terminated", 0},
@@ -286,6 +292,19 @@ func limited(t *testing.T) (*API, context.Context) {
 		t.Fatal(err)
 	}
 	return apiOf(t, client, APIOptions{}), context.Background()
+}
+
+// client-go wraps what fails before the headers of an answer in a url.Error, and nothing after that.
+func TestANetworkThatFailsIsKnownByItsError(t *testing.T) {
+	for _, err := range []error{
+		&url.Error{Op: "Delete", Err: errors.New("broken")}, &net.DNSError{}, io.EOF, io.ErrUnexpectedEOF,
+		fmt.Errorf("reading the body: %w", io.EOF), fmt.Errorf("reading the body: %w", io.ErrUnexpectedEOF),
+	} {
+		o := classify(readAnswer(t.Context(), deleteVerb, err))
+		if o.Kind != eviction.Unavailable || o.Cause != eviction.CauseUnreachable || !o.MayHaveDeleted() {
+			t.Errorf("%v: got %+v", err, o)
+		}
+	}
 }
 
 // serve starts a server; its handlers see the test's context end before it is closed.
