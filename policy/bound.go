@@ -33,7 +33,7 @@ func (p *Policy) Bound(guards Guards) string {
 		deleted += p.DeleteAfter.Duration
 	}
 	return words + "the pod is deleted within " + taint.Brief(deleted) + " of the taint" + p.gone(deleted) +
-		"; pauses, breakers, Hold policies and rate limits may add delay" + p.broken(asked) + p.exceptions()
+		"; pauses, breakers, rate limits and policies with method Hold may delay it" + p.broken(asked) + p.exceptions()
 }
 
 // slowestFailure is the longest time after which failures of a webhook count as a refusal.
@@ -54,13 +54,13 @@ func (p *Policy) unbounded() (reasons []string) {
 	case Ignore:
 		return []string{"method Ignore leaves pods alone"}
 	case Hold:
-		return []string{"method Hold evicts no pod"}
+		return []string{"method Hold keeps pods as long as the policy exists"}
 	}
 	if p.Tolerations == nil || p.Tolerations.Unlimited == nil {
-		reasons = append(reasons, "pods that tolerate the taint forever are not evicted (to evict them, set tolerations.unlimited)")
+		reasons = append(reasons, "pods that tolerate the taint forever are not evicted (to evict them after some time, set the policy's tolerations.unlimited)")
 	}
 	if p.Tolerations == nil || p.Tolerations.Max == nil {
-		reasons = append(reasons, "tolerationSeconds is not capped (to cap it, set tolerations.max)")
+		reasons = append(reasons, "tolerationSeconds is not capped (to cap it, set the policy's tolerations.max)")
 	}
 	return reasons
 }

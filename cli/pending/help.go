@@ -39,7 +39,7 @@ Examples:
   # Print JSON for a script
   taint-manager pending -A -o json
 
-Exit codes: 0: success, even if nothing is scheduled; 1: error, wrong usage or incomplete answer, or a
-pod that does not tolerate the taints stays, for example because a policy ignores it (with --wait); 2: an
-eviction is scheduled (with --exit-code), or --timeout expired (with --wait).
+Exit codes: 0: success, even if nothing is scheduled; 1: error, wrong usage or incomplete answer; with
+--wait, also if a pod will not be evicted although it does not tolerate the taints, for example because a
+policy ignores it; 2: an eviction is scheduled (with --exit-code), or --timeout expired (with --wait).
 `

@@ -37,7 +37,7 @@ Examples:
   # Show what would change if cordon.yaml replaced drain.yaml
   taint-manager plan --config cordon.yaml --compare drain.yaml
 
-  # Show what a DeviceTaintRule would evict
+  # Show what a DeviceTaintRule, which taints devices such as GPUs, would evict
   taint-manager plan --device-rule xid-79.yaml
 
   # Use a dump instead of the cluster; it may consist of several JSON documents

@@ -54,8 +54,9 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"The `TAINT` to set (KEY[=VALUE]:EFFECT) or to remove (KEY:EFFECT- or KEY-). Can be repeated or comma-separated.")
 	flags.FileVar(fs, &o.deviceRule, "device-rule", "Taint devices in place of nodes, by the DeviceTaintRule in this "+
 		"`FILE`; \"-\" is standard input.")
-	fs.StringSliceVar(&o.deviceTaints, "device-taint", nil, "Taint a device in place of nodes: the `TAINT` is "+
-		"DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT. Can be repeated or comma-separated.")
+	fs.StringSliceVar(&o.deviceTaints, "device-taint", nil, "Taint a device, such as a GPU, in place of nodes. The `TAINT` is "+
+		"DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT, as the device's ResourceSlice names it. Can be repeated or "+
+		"comma-separated.")
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)

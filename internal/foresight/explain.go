@@ -208,17 +208,17 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, bound time.Time) string {
 	case FromPolicy:
 		return "no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "timeAdded omits fractions of a second, so the start of the countdown is rounded up to the next second, " + since
+		return "timeAdded (when the taint was set) is in whole seconds, so the countdown starts at the next second, " + since
 	}
-	unknown := "no timeAdded and no journal entry"
+	unknown := "neither timeAdded nor the journal says when the taint was set"
 	if !t.TimeAdded.IsZero() {
 		unknown = "timeAdded (" + taint.Stamp(t.TimeAdded.Time) + ") is in the future or before the node was " +
-			"created, and there is no journal entry"
+			"created, and the journal does not say when the taint was set"
 	}
 	if e.SinceFrom == NotKnown {
-		unknown += ", so the taint was added between " + taint.Stamp(n.created) + " (node created) and " + since
+		unknown += ": between " + taint.Stamp(n.created) + " (node created) and " + since
 		if bound.After(n.created) {
-			unknown += "; the pod was bound at " + taint.Stamp(bound) + ", so its countdown started no earlier"
+			unknown += "; the pod was assigned to the node at " + taint.Stamp(bound) + ", so its countdown started then or later"
 		}
 		return unknown + n.lastWritten()
 	}

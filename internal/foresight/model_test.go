@@ -56,7 +56,7 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 	if diff := cmp.Diff(want, scheduled(pending)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !noted(pending.Notes, "their taints have no valid timeAdded") || !noted(pending.Notes, "1 pod should have been evicted by now") || *pending.TaintedNodes != 1 {
+	if !noted(pending.Notes, "it is unknown when their taints were set") || !noted(pending.Notes, "1 pod should have been evicted by now") || *pending.TaintedNodes != 1 {
 		t.Errorf("%d nodes are tainted, notes: %q", *pending.TaintedNodes, pending.Notes)
 	}
 	if got := o.Pending(noon, []string{"n2", "n3"}); len(got.Pods) != 0 || got.Pods == nil {
