@@ -142,7 +142,7 @@ func (m *Manager) runShards(ctx, running context.Context, failed <-chan error, a
 		return err
 	}
 	select {
-	case m.beginning <- struct{}{}: // pods are not judged before the journal is applied, only to be judged again
+	case m.beginning <- struct{}{}: // judging pods before the journal is applied would judge them twice
 		<-m.beginning
 	case <-ctx.Done():
 		return nil

@@ -102,7 +102,8 @@ type Options struct {
 
 	// Leading is called right before each eviction call starts; if it returns false, the call does not start. It must
 	// check the leader's own clock, because an elector cancels its context late: use Leading of package leader's
-	// Election, or add Fresh of its Lock to the caller's own elector. Nil means that only Lead's context decides.
+	// Election, or wrap your elector's lock in a leader.Lock, and check IsLeader and Fresh. Nil means that only Lead's
+	// context decides.
 	Leading func() bool
 
 	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
@@ -113,8 +114,8 @@ type Options struct {
 	OwnPod types.UID
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If Method is
-	// empty, the evictor chooses the method where no policy decides.
+	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. Where no
+	// policy decides, an empty Method then leaves the choice to the evictor.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.
@@ -128,9 +129,9 @@ type Options struct {
 	// leader election.
 	Identity string
 
-	// Ahead returns the bounds within which this process's wall clock is ahead of the API server's at the time now;
-	// negative means behind. The age of a time from the API is the smaller of its ages by the two clocks. Any goroutine
-	// may call Ahead. The method Ahead of a [ServerClock] measures the bounds. Nil means that the clocks agree.
+	// Ahead bounds how far this process's wall clock is ahead of the API server's at the time now; negative means
+	// behind. The age of a time from the API is the smaller of its ages by the two clocks. Any goroutine may call
+	// Ahead. The method Ahead of a [ServerClock] measures the bounds. Nil means that the clocks agree.
 	Ahead func(now time.Time) (least, most time.Duration)
 
 	// Ended is called after each eviction call, with its outcome and the time of its end, by as many goroutines as

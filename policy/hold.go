@@ -53,7 +53,7 @@ func (h *HoldRecord) Same(other *HoldRecord) bool {
 		slices.Equal(h.Taints, other.Taints)
 }
 
-// counts reports whether the end of the hold delays the deletion because of the pair.
+// counts reports whether the end of the hold delays the pair's deletion.
 func (h *HoldRecord) counts(p *pair) bool {
 	if h.TopologyKey != "" && GroupOf(h.TopologyKey, p.node.Labels) != h.Group {
 		return false

@@ -31,8 +31,8 @@ type PairDecision struct {
 	Audits []PairDecision
 }
 
-// longestRefusal is the longest time that must pass between the first refused request and a deletion by deleteAfter. So
-// no pod is deleted before this process has asked its budget, and an outage delays the deletion by at most a minute.
+// longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. So no pod is deleted
+// before this process has asked its budget, and an outage delays the deletion by at most a minute.
 const longestRefusal = time.Minute
 
 // Time limits for webhooks that fail for the eviction requests of a pod: a broken webhook must not keep a node from
@@ -46,7 +46,7 @@ const (
 	WebhookFailsEvery = 2 * time.Minute
 )
 
-// pair is a pod and a state of a taint of its node, which the set decides by the facts.
+// pair is a pod and one state, present or past, of a taint of its node. The set and the facts decide it.
 type pair struct {
 	set      *Set
 	facts    Facts

@@ -16,7 +16,7 @@ import (
 
 // MomentFlag adds --at.
 func MomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
-	fs.StringVar(at, "at", "", meaning+" `TIME` is now, an offset such as +1h, or a time such as 2026-05-01T12:00:00Z. "+
+	fs.StringVar(at, "at", "", meaning+" `TIME` is \"now\", an offset such as \"+1h\", or a time such as \"2026-05-01T12:00:00Z\". "+
 		"The default is now; for a dump older than ten minutes, it is the newest time in the dump.")
 }
 

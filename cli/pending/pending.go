@@ -54,7 +54,7 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 		"terminal. Evictions caused by device taints are not shown.")
 	fs.BoolVar(&o.wait, "wait", false, "Wait until no evictions remain on the nodes given by --node, in all "+
 		"namespaces unless --namespace is set. Prints a line when a pod becomes held, blocked or overdue (10s after its "+
-		"deadline). Ends once no pod has been terminating or waiting for eviction for 10s.")
+		"deadline). Ends after 10s in a row in which no pod was terminating or waiting for eviction.")
 	fs.DurationVar(&o.timeout, "timeout", 0, "With --wait, give up after this `DURATION`, such as 10m, and exit with "+
 		"code 2. 0 means no timeout.")
 	flags.URLVar(fs, &o.server, "server", "Ask the running taint-manager at the `URL` of its --status-address, such as "+

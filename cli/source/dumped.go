@@ -432,5 +432,5 @@ const dumpCommand = "'kubectl get nodes,pods,pdb -A -o json > FILE'"
 
 // Hint does not suggest the kubectl command, because the answer depends on the dump.
 func (d *dumped) Hint(string) string {
-	return "Check the name, or create a dump with " + dumpCommand + "."
+	return "Check the name, or create a new dump with " + dumpCommand + "."
 }

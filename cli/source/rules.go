@@ -41,7 +41,10 @@ func NewRuleFlags(read ReadConfig) RuleFlags {
 func (r *RuleFlags) Bind(fs *pflag.FlagSet, named ...string) {
 	all := flagsOf(&r.Settings)
 	for _, name := range append(named, "comparison-operators") {
-		fs.AddFlag(all.Lookup(name))
+		f := all.Lookup(name)
+		f.Usage += " The default is the value in the configuration (see --config)."
+		f.DefValue = "" // so that the help names no other default
+		fs.AddFlag(f)
 	}
 	flags.FileVar(fs, &r.File, "config", "Use this configuration `FILE` instead of the running taint-manager's. "+
 		"\"-\" reads standard input; \"none\" means no configuration file. Flags override the file.")

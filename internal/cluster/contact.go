@@ -34,9 +34,9 @@ type contact struct {
 	mu      sync.Mutex
 	err     error // nil while requests succeed
 	since   time.Time
-	away    time.Time // when the API server last answered again; zero if it always has
+	away    time.Time // when the API server's last outage ended; zero if it had none
 	waits   time.Time // since when a request waits for its response; zero if none does
-	partial bool      // the latest list is streamed and not complete
+	partial bool      // the latest list arrives as events of a watch, and is not complete
 }
 
 // isList reports whether a request is for a list, which may be streamed.

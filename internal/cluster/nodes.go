@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nodes are the nodes by name, with the histories of their taints. They are the table of a reflector's store, and only
-// one goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
+// nodes are the nodes by name, with the histories of their taints. A reflector's store writes to them: only one
+// goroutine calls update, remove, replace and reached. Any number of goroutines may call the other methods.
 type nodes struct {
 	handler  Handler
 	observed bool // breakers received the last list
@@ -61,7 +61,7 @@ func (no *nodes) state(name string) nodeState {
 	return no.byName[name]
 }
 
-// SetRules replaces the rules of verdicts. States of a taint that were joined by the old rules stay joined.
+// SetRules replaces the rules of verdicts. States of a taint that the old rules merged stay merged.
 func (no *nodes) SetRules(rules taint.Rules) { no.rules.Store(&rules) }
 
 // Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
@@ -158,7 +158,7 @@ func (no *nodes) missing(list []*v1.Node) []string {
 	return slices.Collect(maps.Keys(missing))
 }
 
-// observe passes nodes on to breakers while they are needed.
+// observe passes nodes on to breakers, if there are any.
 func (no *nodes) observe(all bool, changes ...breaker.NodeChange) {
 	if no.observed {
 		no.handler.NodesChanged(changes, all)
@@ -179,8 +179,8 @@ func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 	return change
 }
 
-// ApplyRecord takes the starts of a node's taints from a record of the journal, whose writer last watched at last, and
-// calls the handler if that changes the history; see [journal.NodeHistory.ApplyRecord].
+// ApplyRecord takes the starts of a node's taints from a record of the journal, and calls the handler if that changes
+// the history. last is the writer's last watch; see [journal.NodeHistory.ApplyRecord].
 func (no *nodes) ApplyRecord(name string, r journal.Record, last journal.LastWatch) {
 	no.changing.Lock()
 	now, changed := no.applyRecord(no.state(name), r, last)
@@ -207,7 +207,7 @@ func (no *nodes) Records(partition int) map[string]journal.Record {
 	return records
 }
 
-// drop forgets a node, and returns what the handler must be told: a node without taints had no countdowns.
+// drop forgets a node, and returns what the handler must be told: nothing if the node had no taints.
 func (no *nodes) drop(name string) journal.Change {
 	no.changing.Lock()
 	defer no.changing.Unlock()

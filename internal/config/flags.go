@@ -17,7 +17,7 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
 	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, "+
-		"1 to 1000. A call that takes longer than 1s frees its place; all calls together never exceed three times this number.")
+		"1 to 1000; up to three times as many if calls take longer than 1s.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")

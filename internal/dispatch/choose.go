@@ -58,8 +58,8 @@ func (c *Core) earliestCall() time.Time {
 	return until
 }
 
-// choose returns the next queue by rule 2 among those that rule 3 and their tokens admit; nil if there is none. next is
-// when the next token comes.
+// choose returns the next queue by rule 2 of the package comment, among those that rule 3 and their tokens admit; nil
+// if there is none. next is when the next token comes.
 func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 	c.refill(now)
 	var free, rated *queue
@@ -101,7 +101,7 @@ func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	}
 }
 
-// admitsNow returns the result of admits. If it is false, a candidate waits for a place, and it records that.
+// admitsNow returns the result of admits. If not, it records that a candidate waits for a place.
 func (c *Core) admitsNow(now time.Time, n *namespace) bool {
 	if c.admits(n) {
 		return true

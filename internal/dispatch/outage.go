@@ -25,7 +25,7 @@ type outage struct {
 // on reports whether the API server counts as unreachable.
 func (o *outage) on() bool { return o.pauses > 0 }
 
-// called records the outcome of a call that started at that moment. Any answer ends the outage: a call that started
+// called records the outcome of a call, and when the call started. Any answer ends the outage: a call that started
 // before the pause may have sent its last request later.
 func (o *outage) called(now time.Time, node string, started time.Time, outcome *eviction.Outcome) {
 	if answered(outcome) {
@@ -85,7 +85,8 @@ func (o *outage) end(now time.Time) {
 	o.pauses, o.probing = 0, false
 }
 
-// nudge records that the server has answered a watch: the pause ends at once, but no sooner than a first pause lasts.
+// nudge records that the server has answered a watch: the pause ends, but not before it has lasted as long as a first
+// pause.
 func (o *outage) nudge(now time.Time) {
 	if !o.on() {
 		return

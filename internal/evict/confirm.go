@@ -20,8 +20,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// maxUnshared is the maximum number of calls in flight up to which each call needs a GET that was sent after the call
-// began. So a single eviction never relies on the GET of an earlier eviction.
+// While at most maxUnshared calls are in flight, each needs a GET that was sent after it began. So a single eviction
+// never relies on the GET of an earlier eviction.
 const maxUnshared = 4
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the
@@ -54,8 +54,8 @@ type ConfirmOptions struct {
 	// be sent later than that.
 	PausedSince func() time.Time
 
-	// Withdrawn reports whether the eviction was withdrawn since its call began. The judge alone may permit the call
-	// again: it does not know of a hold that began and ended since, after which deleteAfter starts again.
+	// Withdrawn reports whether the eviction was withdrawn since its call began. Without this, the judge might permit
+	// the call: it does not know of a hold that began and ended since, after which deleteAfter starts again.
 	Withdrawn func(uid types.UID) bool
 
 	// NodeRead receives the outcome of each GET of a node.
@@ -138,7 +138,7 @@ func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	return at
 }
 
-// confirmSince judges the call by a GET of the node that was sent at that moment or later, and returns when the GET was
+// confirmSince judges the call by a GET of the node that was not sent before notBefore, and returns when the GET was
 // sent. The outcome's kind is proceed if the GET confirms the call.
 func (c *Confirmed) confirmSince(
 	ctx context.Context, e *eviction.Request, notBefore func() time.Time,
@@ -199,7 +199,7 @@ func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
 	return ""
 }
 
-// whyNotPermitted returns why, when the GET was sent, no taint that the GET shows permitted the request; "" if one did.
+// whyNotPermitted returns why none of the taints in the GET permitted the request when the GET was sent; "" if one did.
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"

@@ -54,7 +54,7 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 		"an unknown start, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
-			[]string{`evictions shown as "within" may happen earlier, because it is unknown when their taints were set: they have no valid timeAdded, and taint-manager's journal was not found (nowhere)`},
+			[]string{`evictions shown as "within" may happen earlier, because it is unknown when their taints were set: their field timeAdded is missing or invalid, and taint-manager's journal was not found (nowhere)`},
 		},
 		"a start in timeAdded, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},

@@ -23,8 +23,8 @@ const (
 )
 
 // nodeEstimate has two views of a node: one in which each taint started as late as possible, and one in which each
-// started as early as possible. If the start of a taint is known, the views agree. They also agree on triggers, which
-// count as if a manager with the policies started now and read the journal.
+// started as early as possible. If the start of a taint is known, the views agree. They also agree on NoSchedule
+// taints, which count as if a manager with the policies started now and read the journal.
 type nodeEstimate struct {
 	latest, earliest nodeView
 	taints           []v1.Taint // all taints of the node

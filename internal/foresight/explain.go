@@ -208,7 +208,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, bound time.Time) string {
 	case FromPolicy:
 		return "no journal entry, so the countdown starts now (" + since + ")"
 	case FromTimeAdded:
-		return "timeAdded (when the taint was set) is in whole seconds, so the countdown starts at the next second, " + since
+		return "timeAdded (when the taint was set) is rounded down to whole seconds, so the countdown starts at the next second, " + since
 	}
 	unknown := "neither timeAdded nor the journal says when the taint was set"
 	if !t.TimeAdded.IsZero() {
@@ -216,7 +216,7 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, bound time.Time) string {
 			"created, and the journal does not say when the taint was set"
 	}
 	if e.SinceFrom == NotKnown {
-		unknown += ": between " + taint.Stamp(n.created) + " (node created) and " + since
+		unknown += ". It was set between " + taint.Stamp(n.created) + " (node created) and " + since
 		if bound.After(n.created) {
 			unknown += "; the pod was assigned to the node at " + taint.Stamp(bound) + ", so its countdown started then or later"
 		}

@@ -252,19 +252,19 @@ func TestTheArithmeticOfATaintCanBeFollowed(t *testing.T) {
 	}{
 		{
 			"rounded up", pod("a", tolerates("gpu", 300)), timed("gpu:NoExecute", -60),
-			"timeAdded (when the taint was set) is in whole seconds, so the countdown starts at the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu op=Exists\"",
+			"timeAdded (when the taint was set) is rounded down to whole seconds, so the countdown starts at the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:01Z) is tolerated for 5m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"bound later", pod("a", later), timed("gpu:NoExecute", -60),
-			"timeAdded (when the taint was set) is in whole seconds, so the countdown starts at the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:41Z) is not tolerated",
+			"timeAdded (when the taint was set) is rounded down to whole seconds, so the countdown starts at the next second, 2026-05-01T11:59:01Z; taint gpu:NoExecute (countdown started at 2026-05-01T11:59:41Z) is not tolerated",
 		},
 		{
 			"in the future", pod("a", tolerates("gpu", 60)), timed("gpu:NoExecute", 60),
-			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and the journal does not say when the taint was set: between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; the pod was assigned to the node at 2026-05-01T03:00:00Z, so its countdown started then or later; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
+			"timeAdded (2026-05-01T12:01:00Z) is in the future or before the node was created, and the journal does not say when the taint was set. It was set between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; the pod was assigned to the node at 2026-05-01T03:00:00Z, so its countdown started then or later; taint gpu:NoExecute (countdown started between 2026-05-01T03:00:00Z and 2026-05-01T12:00:00Z) is tolerated for 1m by toleration \"gpu op=Exists\"",
 		},
 		{
 			"before the node", pod("a", tolerates("gpu", -1)), timed("gpu:NoExecute", -90000),
-			"timeAdded (2026-04-30T11:00:00Z) is in the future or before the node was created, and the journal does not say when the taint was set: between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; the pod was assigned to the node at 2026-05-01T03:00:00Z, so its countdown started then or later",
+			"timeAdded (2026-04-30T11:00:00Z) is in the future or before the node was created, and the journal does not say when the taint was set. It was set between 2026-05-01T02:00:00Z (node created) and 2026-05-01T12:00:00Z; the pod was assigned to the node at 2026-05-01T03:00:00Z, so its countdown started then or later",
 		},
 	} {
 		e := explain(c.pod, node("n1", c.taint))

@@ -31,7 +31,7 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && d.unsure {
-		r.note("evictions shown as \"within\" may happen earlier, because it is unknown when their taints were set: they have no valid timeAdded, and %s", cause)
+		r.note("evictions shown as \"within\" may happen earlier, because it is unknown when their taints were set: their field timeAdded is missing or invalid, and %s", cause)
 	}
 	if d.swapped {
 		r.note("not-ready and unreachable share one countdown: if taint-manager saw the other taint earlier, the " +

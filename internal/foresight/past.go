@@ -20,7 +20,7 @@ const EvictionReason = "TaintManagerEviction"
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	Node  string     `json:"node,omitempty"`  // node of the pod; events of the built-in controller have only at
+	Node  string     `json:"node,omitempty"`  // node of the pod; an event of the built-in controller has only its time
 	Due   *time.Time `json:"due,omitempty"`   // when the first call was due
 	At    time.Time  `json:"at"`              // when the first call was made
 	Taint string     `json:"taint,omitempty"` // the taint that evicted the pod
@@ -41,7 +41,7 @@ func pastOf(events []Event) (past PastEviction) {
 		case e.Reason == "EvictionBlocked" || e.Reason == "EvictionHeld":
 			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
 		case e.Reason != EvictionReason:
-		case strings.HasPrefix(e.Message, "Cancelling "): // as the built-in controller's, which has no annotations
+		case strings.HasPrefix(e.Message, "Cancelling "): // the built-in controller's events begin so, too; they have no annotations
 			past = PastEviction{cancelled: e.cancellation()}
 		default:
 			said := e.Annotations
@@ -65,8 +65,8 @@ func (e *Event) cancellation() string {
 	return "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
 }
 
-// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. was and of are the
-// beginnings of the two sentences, which name the pod.
+// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The two sentences
+// begin with the parameters was and of, which name the pod.
 func (p *PastEviction) words(was, of string) string {
 	from := ""
 	if p.Node != "" {

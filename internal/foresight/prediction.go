@@ -32,13 +32,12 @@ type Prediction struct {
 	Method   string     `json:"method,omitempty"`   // what happens at the deadline: delete or evict
 	DeleteAt *time.Time `json:"deleteAt,omitempty"` // when the pod is deleted if its eviction is still refused
 
-	// DeletedBy is "the DaemonSet controller" if it deletes the pod at the deadline: a pod of a DaemonSet that does not
-	// tolerate a NoExecute taint; of a device's taint "device-taint-eviction-controller". No policy, guard or budget
-	// applies then.
+	// DeletedBy is "the DaemonSet controller" for a DaemonSet's pod that does not tolerate a NoExecute taint, and
+	// "device-taint-eviction-controller" for a device's taint. No policy, guard or budget applies then.
 	DeletedBy string `json:"deletedBy,omitempty"`
 
 	Device *UsedDevice `json:"device,omitempty"` // that has the taint; nil if the node has it
-	// Also is the later eviction of a pod that a taint of its node and one of a device evict.
+	// Also is the later of two evictions, if both a taint of the node and one of a device evict the pod.
 	Also *Prediction `json:"also,omitempty"`
 
 	// Own is set if the pod belongs to taint-manager, which evicts its own pods last, one at a time.
@@ -72,7 +71,8 @@ const overdueAfter = 10 * time.Second
 // Overdue reports whether the deadline passed so long ago that the pod should be gone.
 func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
 
-// isSwapped reports whether the taint may have started before its timeAdded, which each swap resets.
+// isSwapped reports whether the taint may have started before its timeAdded, which the node lifecycle controller resets
+// at each swap of not-ready and unreachable.
 func (p *Prediction) isSwapped() bool {
 	return p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
-// changed for readers. A taint takes a start only if a LIST first showed it, this process's first one or one after a
-// watch gap, and the record explains that (see explainedBy); but not if timeAdded or managedFields show that the taint
-// was set again after the writer last watched. The node must have reached the version of the record. Starts are not
-// before the node's creation, nor before this process saw the taint appear.
+// changed for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a
+// watch gap) that the record explains (see explainedBy); but not if timeAdded or managedFields show that the taint was
+// set again after the writer last watched. The caller must have seen the node at the record's version or a later one.
+// Starts are not before the node's creation, nor before this process saw the taint appear.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -81,9 +81,10 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	return states
 }
 
-// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. The first
-// list that shows a presence is explained by any state that began since this process saw the node without it, and one
-// after a gap that it survived by a state that began in the gap, if the writer saw the node without it before.
+// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
+// list is the first that shows the presence, each state explains it that began since this process saw the node without
+// the presence. If the presence survived a gap before the list, only a state explains it that began in the gap, and
+// only if the writer had seen the node without the taint before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && l.first && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
@@ -98,9 +99,9 @@ func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	return -1
 }
 
-// lastOf returns the index of the last recorded state that the list shows: it has a taint of the list, began by the
-// list's version, and had not ended before. Otherwise it is the earliest state with such a taint that the writer first
-// saw in a LIST. -1 means none.
+// lastOf returns the index of the last recorded state that the list shows: it has a taint of the list, began at the
+// list's version or earlier, and had not ended before. Otherwise it is the earliest state with such a taint that the
+// writer first saw in a LIST. -1 means none.
 func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	first := -1
 	for i := len(recorded) - 1; i >= 0; i-- {
@@ -118,8 +119,8 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 }
 
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
-// that are not among them. A state that this process saw appear, at the version that is recorded, stays as it is.
-// Invariant: each recorded state began no later than the next one, and than the list.
+// that are not among them. If this process saw a state appear at the recorded version, its own state replaces the
+// recorded one. Invariant: each recorded state began no later than the next one, and than the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
@@ -148,9 +149,9 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	})...))
 }
 
-// indexOf returns the index of this process's own state that is recorded state i: the one that began at the same
-// version, or else the last one with that taint that began by the list's version and is no other recorded state. -1
-// means none.
+// indexOf returns the index of this process's own state that equals recorded state i: the one that began at the same
+// version, or else the last one with that taint that began at the list's version or earlier and equals no other
+// recorded state. -1 means none.
 func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	last := -1
 	for j := range own {
