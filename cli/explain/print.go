@@ -128,7 +128,7 @@ func (t *text) taints() {
 	case len(t.Taints) == 0:
 		return
 	case !t.Prediction.EvictedOrHeld() && !t.Wide():
-		t.Printf("Use -o wide to see the node's other taints and the tolerations that match them.\n")
+		t.Printf("Use -o wide to see all taints of the node, whatever their effects, and the tolerations that match them.\n")
 		return
 	}
 	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // a taint that evicts no pod

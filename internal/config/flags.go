@@ -16,13 +16,13 @@ func (c *Configuration) AddFlags(fs *pflag.FlagSet) {
 	fs.Var(methodValue{&e.Method}, "eviction-method", "How to evict pods that no policy matches: "+
 		"delete (ignore PodDisruptionBudgets, as the built-in controller does), evict (respect budgets), "+
 		"or ignore (do not evict these pods).")
-	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Maximum number of concurrent eviction calls, "+
-		"1 to 1000; up to three times as many if calls take longer than 1s.")
+	fs.IntVar(&e.Workers, "eviction-workers", e.Workers, "Number of eviction calls that may run at the "+
+		"same time, 1 to 1000. While calls take longer than 1s, up to three times as many may run.")
 	fs.IntVar(&c.Shards, "shards", c.Shards, "Number of goroutines that compute evictions, 1 to 256.")
 	fs.Float64Var(&e.MaxEvictionsPerSecond, "max-evictions-per-second", e.MaxEvictionsPerSecond,
 		"Maximum number of eviction calls per second, 0.001 to 1000000. 0 means no limit.")
 	fs.BoolVar(&e.ComparisonOperators, "comparison-operators", e.ComparisonOperators,
-		"Honor tolerations with the operators Lt and Gt. If false, they match nothing.")
+		"Honor tolerations with the operators Lt and Gt, which compare numbers. If false, these match nothing.")
 	fs.BoolVar(&c.Paused, "paused", c.Paused, "Do not start evictions. They remain scheduled and listed.")
 	fs.BoolVar(&c.DryRun, "dry-run", c.DryRun, "Compute and log evictions, but change no pods and create no events. "+
 		"Disables leader election unless --leader-elect=true is given.")
