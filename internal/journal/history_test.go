@@ -362,6 +362,9 @@ func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
 
 // Of 100,000 nodes that are not ready, all records are read back; of more than fit, the others are named.
 func TestAHundredThousandNodesFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	fill := func(nodes int) (most int, compressed bool, leftOut []string) {
 		partitions := make([]map[string]journal.Record, journal.Partitions)
 		random := rand.New(rand.NewPCG(1, 2))
