@@ -358,6 +358,13 @@ func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
 	if _, _, err := journal.Decode(0, map[string]string{journal.Head: `{"version":2}`}); err == nil {
 		t.Error("another version is read")
 	}
+	wrong := (journal.PartitionOf("n") + 1) % journal.Partitions
+	if p, problems, err := journal.Decode(wrong, map[string]string{journal.Head: `{"version":1}`, "n": good}); err != nil || len(problems) != 1 || len(p.Records) > 0 {
+		t.Errorf("a node of another partition: %v, %v, %v", p.Records, problems, err)
+	}
+	if p, problems, err := journal.Decode(0, nil); err != nil || len(problems)+len(p.Records) > 0 {
+		t.Errorf("an empty one: %v, %v, %v", p.Records, problems, err)
+	}
 }
 
 // Of 100,000 nodes that are not ready, all records are read back; of more than fit, the others are named.

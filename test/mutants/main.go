@@ -17,46 +17,46 @@ import (
 )
 
 type options struct {
-	equivalent map[string]bool
-	also       []string // a package and flags of its tests
-	only       *regexp.Regexp
+	list  string
+	also  string // a package, and flags of its tests
+	only  string
+	short bool
 }
 
 func main() {
-	list := flag.String("equivalent", "tools/equivalent.txt", "a file with the mutants that change nothing, each followed by # and why")
-	also := flag.String("also", "", "a package, and flags, of tests that run for mutants that the tests of their own package do not find")
-	only := flag.String("run", "", "a regular expression: other mutants are left out")
+	var o options
+	flag.StringVar(&o.list, "equivalent", "tools/equivalent.txt", "a file with the mutants that change nothing, each followed by # and why")
+	flag.StringVar(&o.also, "also", "", "a package, and flags, of tests that run for mutants that the tests of their own package do not find")
+	flag.StringVar(&o.only, "run", "", "a regular expression: other mutants are left out")
+	flag.BoolVar(&o.short, "short", false, "do not run all tests for mutants that the short ones do not find")
 	flag.Parse()
-	if err := run(flag.Args(), *list, *also, *only); err != nil {
+	if err := o.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dirs []string, list, also, only string) error {
-	text, err := os.ReadFile(list)
+func (o options) run(dirs []string) error {
+	text, err := os.ReadFile(o.list)
 	if err != nil {
 		return err
 	}
-	o := options{equivalent: map[string]bool{}, also: strings.Fields(also)}
-	if o.only, err = regexp.Compile(only); err != nil {
-		return err
-	}
+	equivalent := map[string]bool{}
 	for _, line := range strings.Split(string(text), "\n") {
 		if m, _, ok := strings.Cut(line, " # "); ok {
-			o.equivalent[m] = true
+			equivalent[m] = true
 		}
 	}
 	left := 0
 	for _, dir := range dirs {
-		n, err := o.judge(path.Clean(dir))
+		n, err := o.judge(path.Clean(dir), equivalent)
 		if err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
 		left += n
 	}
 	if left > 0 {
-		return fmt.Errorf("no test finds %d mutants, and %s does not list them", left, list)
+		return fmt.Errorf("no test finds %d mutants, and %s does not list them", left, o.list)
 	}
 	return nil
 }
@@ -72,7 +72,11 @@ const (
 )
 
 // judge prints what becomes of a package's mutants, and returns how many are neither found nor equivalent.
-func (o options) judge(dir string) (left int, err error) {
+func (o options) judge(dir string, equivalent map[string]bool) (left int, err error) {
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return 0, err
+	}
 	temp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return 0, err
@@ -82,21 +86,21 @@ func (o options) judge(dir string) (left int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := o.checkList(dir, mutants); err != nil {
+	if err := checkList(dir, mutants, equivalent); err != nil {
 		return 0, err
 	}
-	tests, err := compile(dir, o.also, temp)
+	suites, err := o.compile(dir, temp)
 	if err != nil {
 		return 0, err
 	}
 	counts := map[result]int{}
 	for i, m := range mutants {
-		r := same
-		if !o.only.MatchString(m.String()) {
+		if !only.MatchString(m.String()) {
 			continue
 		}
-		if !o.equivalent[m.String()] {
-			if r, err = search(tests, i+1); err != nil {
+		r := same
+		if !equivalent[m.String()] {
+			if r, err = search(suites, i+1); err != nil {
 				return 0, err
 			}
 		}
@@ -111,12 +115,12 @@ func (o options) judge(dir string) (left int, err error) {
 }
 
 // checkList returns an error if a line of the list is about no mutant of its package.
-func (o options) checkList(dir string, mutants []mutant) error {
+func checkList(dir string, mutants []mutant, equivalent map[string]bool) error {
 	names := map[string]bool{}
 	for _, m := range mutants {
 		names[m.String()] = true
 	}
-	for name := range o.equivalent {
+	for name := range equivalent {
 		if file, _, _ := strings.Cut(name, ": "); path.Dir(file) == dir && !names[name] {
 			return fmt.Errorf("there is no mutant %q; remove its line from the list", name)
 		}

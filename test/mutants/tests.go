@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -55,36 +56,45 @@ func overlay(dir, to string) ([]mutant, error) {
 type suite struct {
 	dir, binary string
 	flags       []string
-	limit       time.Duration
+	limit       time.Duration // of a run; 0: not measured yet
 }
 
-// compile returns the tests that run for a mutant until one finds it: those of its package, quickly and in full, and
+// compile returns the tests that run for a mutant until one finds it: those of its package, first the short ones, and
 // those of another package.
-func compile(dir string, also []string, temp string) ([]suite, error) {
-	suites := []suite{
-		{dir: dir, binary: filepath.Join(temp, "own"), flags: []string{"-test.short"}},
-		{dir: dir, binary: filepath.Join(temp, "own")},
+func (o options) compile(dir, temp string) ([]*suite, error) {
+	own := filepath.Join(temp, "own")
+	suites := []*suite{{dir: dir, binary: own, flags: []string{"-test.short"}}}
+	if !o.short {
+		suites = append(suites, &suite{dir: dir, binary: own})
 	}
-	if len(also) > 0 {
-		suites = append(suites, suite{dir: also[0], binary: filepath.Join(temp, "also"), flags: also[1:]})
+	if also := strings.Fields(o.also); len(also) > 0 {
+		suites = append(suites, &suite{dir: also[0], binary: filepath.Join(temp, "also"), flags: also[1:]})
 	}
-	for i, s := range suites {
+	for _, s := range suites {
 		build := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-trimpath",
 			"-overlay", filepath.Join(temp, "overlay.json"), "-o", s.binary, "./"+s.dir)
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, out)
 		}
-		began := time.Now()
-		if out, err := s.command(context.Background(), 0).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("the tests fail without a mutant: %w: %s", err, out)
-		}
-		// Generous, because other programs may need the processor.
-		suites[i].limit = 10*time.Since(began) + 20*time.Second
 	}
 	return suites, nil
 }
 
-func (s suite) command(ctx context.Context, mutant int) *exec.Cmd {
+// measure runs the tests without a mutant, and sets the limit: generously, because other programs may need the
+// processor.
+func (s *suite) measure() error {
+	if s.limit > 0 {
+		return nil
+	}
+	began := time.Now()
+	if out, err := s.command(context.Background(), 0).CombinedOutput(); err != nil {
+		return fmt.Errorf("the tests of %s fail without a mutant: %w: %s", s.dir, err, out)
+	}
+	s.limit = 10*time.Since(began) + 20*time.Second
+	return nil
+}
+
+func (s *suite) command(ctx context.Context, mutant int) *exec.Cmd {
 	c := exec.CommandContext(ctx, s.binary, append([]string{"-test.failfast"}, s.flags...)...)
 	c.Dir = s.dir
 	c.Env = append(os.Environ(), fmt.Sprintf("MUTANT=%d", mutant))
@@ -92,8 +102,11 @@ func (s suite) command(ctx context.Context, mutant int) *exec.Cmd {
 }
 
 // search runs tests until they find a mutant: they fail, or take far longer than without one.
-func search(suites []suite, mutant int) (result, error) {
+func search(suites []*suite, mutant int) (result, error) {
 	for _, s := range suites {
+		if err := s.measure(); err != nil {
+			return "", err
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), s.limit)
 		err := s.command(ctx, mutant).Run()
 		expired := ctx.Err() != nil
