@@ -127,7 +127,6 @@ func TestAnObservationSaysWhetherItChangesTheHistoryOrTheRecord(t *testing.T) {
 	if change != (journal.Change{History: true, Record: true}) {
 		t.Errorf("the first taint: %+v", change)
 	}
-	timed := tainted("gpu@3")
 	for name, c := range map[string]struct {
 		taints  []v1.Taint
 		change  journal.Change
@@ -137,13 +136,18 @@ func TestAnObservationSaysWhetherItChangesTheHistoryOrTheRecord(t *testing.T) {
 		"another value":                 {tainted("gpu=b"), journal.Change{History: true, Record: true}, "9"},
 		"another taint":                 {tainted("gpu", "disk"), journal.Change{History: true, Record: true}, "9"},
 		"one that is not observed":      {append(tainted("gpu"), noSchedule("cordon")...), journal.Change{Record: true}, "9"},
-		"a timeAdded":                   {timed, journal.Change{History: true, Record: true}, "9"},
+		"a timeAdded":                   {tainted("gpu@3"), journal.Change{History: true, Record: true}, "9"},
 		"a taint of the same key twice": {append(tainted("gpu"), noSchedule("gpu")...), journal.Change{Record: true}, "9"},
 	} {
 		n, got := looks(before, 9, journal.Keys{}, c.taints)
 		if r, _ := n.Record("u"); got != c.change || r.Version != c.version {
 			t.Errorf("%s: %+v at version %s, want %+v at %s", name, got, r.Version, c.change, c.version)
 		}
+	}
+	timed, _ := looks(journal.NodeHistory{}, 5, journal.Keys{}, tainted("gpu@3"))
+	n, got := looks(timed, 9, journal.Keys{}, tainted("gpu=b@3"))
+	if r, _ := n.Record("u"); got != (journal.Change{History: true, Record: true}) || r.Version != "9" {
+		t.Errorf("another value of one with timeAdded: %+v at version %s", got, r.Version)
 	}
 	if n, got := looks(before, 9, journal.Keys{}, nil); !got.History || len(n.Taints()) > 0 {
 		t.Errorf("none: %+v", got)

@@ -628,14 +628,14 @@ func TestAWriteThatMeetsAnotherClientsIsNoTrouble(t *testing.T) {
 	}
 }
 
-func TestAJournalThatCantBeWrittenIsNoBusyLoop(t *testing.T) {
+func TestAJournalWithoutAServerIsNoBusyLoop(t *testing.T) {
 	s := newServer()
 	p := s.start(t)
 	p.watched("1")
 	p.lead().until(10)
-	s.fault = func(verb string, _ int) error { return map[string]error{"put": errors.New("no answer")}[verb] }
+	s.fault = func(string, int) error { return errors.New("no answer") }
 	p.steps = 0
-	if p.until(100); p.steps > 50 {
+	if p.until(100); p.steps > 100 {
 		t.Errorf("%d steps in 90 s", p.steps)
 	}
 }
