@@ -86,7 +86,7 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 // after a gap that it survived by a state that began in the gap, if the writer saw the node without it before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
-	if last < 0 && l.first && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
+	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
 		last = len(recorded) - 1 // the two of the pair count as one taint
 	}
 	switch {

@@ -203,6 +203,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"a swap after the last look: not", process().sees(1).sees(5, ready+"@5"), process().finds(20, 9, 0, unreachable+"@8"), unreachable + "@9"},
 		{"a swap before the last look", process().sees(1).sees(5, ready+"@5").sees(9, ready+"@5"), process().finds(20, 10, 0, unreachable+"@7"), "(" + ready + "@5) " + unreachable + "@8"},
 		{"after a gap of its own: what the writer saw set again in it", leader().sees(10).sees(12, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@12"},
+		{"after a gap of its own: what the writer saw set again in it, before a swap", process().sees(1).sees(5, ready).sees(10).sees(12, ready), process().sees(1).sees(5, ready).finds(20, 13, 0, unreachable), "(" + ready + "@12) " + unreachable + "@20"},
 		{"after a gap of its own: not what it knows", leader(), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
 		{"after a gap of its own: what it had found before", leader(), process().finds(7, 5, 0, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
 		{"after a gap of its own, and another one", leader().sees(7).sees(8, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(10, 8, 0, "gpu=a").finds(20, 9, 0, "gpu=a"), "gpu=a@8"},

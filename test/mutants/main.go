@@ -1,10 +1,10 @@
-// Command mutants breaks each comparison and each && and || of packages in turn, and runs the tests of the package after
-// each:
+// Command mutants breaks each comparison and each && and || of packages in turn, and runs the tests of the package each
+// time:
 //
 //	mutants taint internal/evict
 //
-// It prints the mutants that no test finds and that no line of a file calls equivalent, and fails if there is one.
-// A package is compiled once, with all its mutants; an environment variable chooses one of them.
+// It prints the mutants that no test finds, except for those in tools/equivalent.txt, and fails if there is one. A
+// package is compiled once, with all its mutants; an environment variable chooses one of them.
 package main
 
 import (
@@ -16,8 +16,10 @@ import (
 	"strings"
 )
 
+// list has the mutants that change nothing, each followed by # and why.
+const list = "tools/equivalent.txt"
+
 type options struct {
-	list  string
 	also  string // a package, and flags of its tests
 	only  string
 	short bool
@@ -25,7 +27,6 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.list, "equivalent", "tools/equivalent.txt", "a file with the mutants that change nothing, each followed by # and why")
 	flag.StringVar(&o.also, "also", "", "a package, and flags, of tests that run for mutants that the tests of their own package do not find")
 	flag.StringVar(&o.only, "run", "", "a regular expression: other mutants are left out")
 	flag.BoolVar(&o.short, "short", false, "do not run all tests for mutants that the short ones do not find")
@@ -37,7 +38,7 @@ func main() {
 }
 
 func (o options) run(dirs []string) error {
-	text, err := os.ReadFile(o.list)
+	text, err := os.ReadFile(list)
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (o options) run(dirs []string) error {
 		left += n
 	}
 	if left > 0 {
-		return fmt.Errorf("no test finds %d mutants, and %s does not list them", left, o.list)
+		return fmt.Errorf("no test finds %d mutants, and %s does not list them", left, list)
 	}
 	return nil
 }

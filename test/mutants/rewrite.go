@@ -34,25 +34,11 @@ func (m mutant) String() string { return fmt.Sprintf("%s: %s -> %s", m.file, m.c
 
 // become returns the operators that take the place of another, one at a time.
 func become(op token.Token) []token.Token {
-	switch op {
-	case token.EQL:
-		return []token.Token{token.NEQ}
-	case token.NEQ:
-		return []token.Token{token.EQL}
-	case token.LSS:
-		return []token.Token{token.LEQ, token.GEQ}
-	case token.LEQ:
-		return []token.Token{token.LSS, token.GTR}
-	case token.GTR:
-		return []token.Token{token.GEQ, token.LEQ}
-	case token.GEQ:
-		return []token.Token{token.GTR, token.LSS}
-	case token.LAND:
-		return []token.Token{token.LOR}
-	case token.LOR:
-		return []token.Token{token.LAND}
-	}
-	return nil
+	return map[token.Token][]token.Token{
+		token.EQL: {token.NEQ}, token.NEQ: {token.EQL}, token.LAND: {token.LOR}, token.LOR: {token.LAND},
+		token.LSS: {token.LEQ, token.GEQ}, token.LEQ: {token.LSS, token.GTR},
+		token.GTR: {token.GEQ, token.LEQ}, token.GEQ: {token.GTR, token.LSS},
+	}[op]
 }
 
 // A source is a Go file that is rewritten. Its mutants are numbered after those of the files before it.
