@@ -210,6 +210,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"in a gap of its own, before what it saw appear itself", leader().sees(7).sees(8, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(10, 8, 0, "gpu=a").sees(12, "gpu=a", "disk").finds(20, 14, 0, "gpu=a", "disk"), "gpu=a@8 disk@12"},
 		{"after a gap of its own: what the writer found in a gap of its own, after it had seen the node without it", leader().sees(10).finds(14, 12, 0, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@14"},
 		{"after a gap of its own: not what the writer found in its first list", process().finds(14, 12, 0, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
+		{"after a gap of its own: not what began before it saw the node without it", process().sees(1).sees(5, ready).sees(15, unreachable), process().sees(6).finds(8, 7, 0, ready).finds(14, 13, 0, ready).sees(15, unreachable), "(" + ready + "@8) " + unreachable + "@15"},
 		{"managedFields of an earlier list: not", leader(), process().finds(20, 9, 9, "gpu=a").finds(40, 30, 0, "gpu=b"), "(gpu=a@10) gpu=b@40"},
 		{"after a gap of its own: not from before it saw the taint appear", process().finds(8, 8, 0, "gpu=b@2").sees(9, "gpu=c"), process().sees(1).sees(5, "gpu=a").finds(20, 9, 0, "gpu=c"), "(gpu=b@5) gpu=c@9"},
 		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
