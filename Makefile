@@ -221,13 +221,10 @@ FUZZTIME ?= 1m
 FUZZ = $$(grep -rE '^func Fuzz' --include '*_test.go' --exclude-dir node_modules . | sed -E 's|^\./(.*)/[^/]*:func (Fuzz[^(]*).*|\1:\2|' | sort)
 
 .PHONY: mutants
-mutants: bin/gremlins ## Break each condition of the rules in turn, and print those breaks that no test finds: hours (MUTATED=taint).
-	tools/mutants.sh $(MUTATED)
-MUTATED ?= taint policy internal/dispatch internal/journal internal/evict
-
-# In tools/go.mod it would upgrade what the linter reads its configuration with.
-bin/gremlins:
-	GOBIN=$(CURDIR)/bin go install github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+mutants: ## Break each condition of the rules in turn, and print the mutants that no test finds: an hour (MUTATED=taint, RUN=a regular expression).
+	go build -trimpath -o bin/mutants ./test/mutants
+	bin/mutants -run '$(RUN)' -also 'test/sim -test.short -test.run=^($(SIMULATION))$$' $(MUTATED)
+MUTATED ?= taint policy internal/dispatch internal/journal internal/journal/store internal/evict
 
 .PHONY: clean
 clean: ## Remove what was built.

@@ -18,6 +18,8 @@ func TestWhatNoAPIServerStoresIsNamed(t *testing.T) {
 		`t[2]: Duplicate value: "m": key and effect`:              taint.Validate([]v1.Taint{{Key: "m", Effect: v1.TaintEffectNoExecute}, {Key: "m", Effect: v1.TaintEffectNoSchedule}, {Key: "m", Value: "b", Effect: v1.TaintEffectNoExecute}}, at),
 		`t.value: Invalid value: "0950"`:                          taint.ValidateToleration(&v1.Toleration{Key: "m", Operator: v1.TolerationOpGt, Value: "0950"}, at),
 		`t.value: Invalid value: "9223372036854775808": must fit`: taint.ValidateToleration(&v1.Toleration{Key: "m", Operator: v1.TolerationOpLt, Value: "9223372036854775808"}, at),
+		`t.value: Invalid value: "c d"`:                           taint.ValidateToleration(&v1.Toleration{Key: "m", Value: "c d"}, at),
+		`t.value: Invalid value: "e f"`:                           taint.ValidateToleration(&v1.Toleration{Key: "m", Operator: v1.TolerationOpEqual, Value: "e f"}, at),
 		`t.operator: Unsupported value: "exists"`:                 taint.ValidateToleration(&v1.Toleration{Key: "m", Operator: "exists"}, at),
 		`t.operator: Invalid value: "Equal"`:                      taint.ValidateToleration(&v1.Toleration{Operator: v1.TolerationOpEqual}, at),
 		`t.value: Invalid value: "x"`:                             taint.ValidateToleration(&v1.Toleration{Key: "m", Operator: v1.TolerationOpExists, Value: "x"}, at),

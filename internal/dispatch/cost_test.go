@@ -127,6 +127,9 @@ func processor(t *testing.T) time.Duration {
 // it a thousand times as much. The least of all rounds counts. While memory is swapped, more data costs more by itself.
 func within(t *testing.T, few, many func() time.Duration) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it measures for seconds")
+	}
 	machine.SkipIfSwapping(t)
 	a, b := few(), many()
 	for rounds := 1; rounds < 5 || b > 2*a && rounds < 50; rounds++ {

@@ -37,6 +37,12 @@ func TestPausesDoubleFromATenthOfASecondToThirtySeconds(t *testing.T) {
 	}
 }
 
+func TestNoWaitFollowsNoFailure(t *testing.T) {
+	if got := OutagePauses().Wait(0, 1); got != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestAPauseIsHalfToAllOfItsLength(t *testing.T) {
 	for jitter, want := range map[float64]time.Duration{0: 50 * time.Millisecond, .5: 75 * time.Millisecond, 1: 100 * time.Millisecond} {
 		if got := outageWith(jitter).until.Sub(epoch); got != want {

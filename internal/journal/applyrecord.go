@@ -87,7 +87,7 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 // only if the writer had seen the node without the taint before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
-	if last < 0 && l.first && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
+	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
 		last = len(recorded) - 1 // the two of the pair count as one taint
 	}
 	switch {

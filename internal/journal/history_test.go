@@ -131,6 +131,7 @@ func TestSinceWhenATaintIsThere(t *testing.T) {
 		{"with another value", process().sees(1).sees(5, "gpu=a").sees(7, "gpu=b"), "(gpu=a@5) gpu=b@7"},
 		{"lifted and set again", process().sees(5, "gpu").sees(6).sees(7, "gpu"), "gpu@7"},
 		{"swapped", process().sees(1).sees(5, ready+"@5").sees(7, unreachable+"@7"), "(" + ready + "@5) " + unreachable + "@7"},
+		{"after the end of an outage", process().sees(5, ready).sees(7, ready, "gpu").sees(9, "gpu"), "gpu@7"},
 		{"one within the other", process().sees(5, ready).sees(6, ready, unreachable).sees(7, ready), ready + "@5"},
 		{"two at once, of which one is from the future", process().finds(9, 5, 0, ready+"@20", unreachable+"@2"), unreachable + "@3 " + ready + "@9"},
 	} {
@@ -158,6 +159,7 @@ func TestAfterAGapATaintContinuesUnlessItWasSetAgain(t *testing.T) {
 		{"they show it for a node that has not changed", "gpu", 5, 9, []string{"gpu"}, "gpu@5"},
 		{"they are in the future", "gpu", 9, 30, []string{"gpu"}, "gpu@20"},
 		{"the same timeAdded", "gpu@4", 9, 9, []string{"gpu@4"}, "gpu@5"},
+		{"an earlier timeAdded", "gpu@4", 9, 0, []string{"gpu@3"}, "gpu@5"},
 		{"a later timeAdded", "gpu@4", 9, 0, []string{"gpu@8"}, "gpu@9"},
 		{"a later timeAdded of a node that has not changed", "gpu@4", 5, 0, []string{"gpu@8"}, "gpu@5"},
 		{"a swap after the last look", ready + "@4", 9, 0, []string{unreachable + "@8"}, unreachable + "@9"},
@@ -191,20 +193,24 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"a value that had ended and has returned: not", leader().sees(7, "gpu=b"), process().finds(20, 9, 0, "gpu=a"), "gpu=a@20"},
 		{"what was seen to appear: not", process().finds(6, 5, 0, "gpu"), process().sees(1).sees(5, "gpu"), "gpu@5"},
 		{"what was seen to be lifted, and set again: not", leader(), process().finds(6, 5, 0, "gpu=a").sees(7).sees(8, "gpu=a"), "gpu=a@8"},
+		{"what began before it saw the node without it: not", leader(), process().sees(7).finds(20, 9, 0, "gpu=a"), "gpu=a@20"},
 		{"a later timeAdded: not", leader(), process().finds(20, 9, 0, "gpu=a@8"), "gpu=a@9"},
 		{"a later timeAdded, which the writer has seen", process().sees(1).sees(5, "gpu").sees(9, "gpu@8"), process().finds(20, 9, 0, "gpu@8"), "gpu@5"},
 		{"managedFields show that it was written since", leader(), process().finds(20, 9, 9, "gpu=a"), "gpu=a@10"},
 		{"managedFields that are older than the last look", leader(), process().finds(20, 9, 3, "gpu=a"), "gpu=a@5"},
+		{"managedFields from the future of the writer, which has seen this version", leader().sees(9, "gpu=a"), process().finds(20, 9, 12, "gpu=a"), "gpu=a@5"},
 		{"managedFields of another list", leader(), process().finds(20, 9, 9, "gpu=a", "disk"), "gpu=a@5 disk@20"},
 		{"a swap after the last look: not", process().sees(1).sees(5, ready+"@5"), process().finds(20, 9, 0, unreachable+"@8"), unreachable + "@9"},
 		{"a swap before the last look", process().sees(1).sees(5, ready+"@5").sees(9, ready+"@5"), process().finds(20, 10, 0, unreachable+"@7"), "(" + ready + "@5) " + unreachable + "@8"},
 		{"after a gap of its own: what the writer saw set again in it", leader().sees(10).sees(12, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@12"},
+		{"after a gap of its own: what the writer saw set again in it, before a swap", process().sees(1).sees(5, ready).sees(10).sees(12, ready), process().sees(1).sees(5, ready).finds(20, 13, 0, unreachable), "(" + ready + "@12) " + unreachable + "@20"},
 		{"after a gap of its own: not what it knows", leader(), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
 		{"after a gap of its own: what it had found before", leader(), process().finds(7, 5, 0, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
 		{"after a gap of its own, and another one", leader().sees(7).sees(8, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(10, 8, 0, "gpu=a").finds(20, 9, 0, "gpu=a"), "gpu=a@8"},
 		{"in a gap of its own, before what it saw appear itself", leader().sees(7).sees(8, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(10, 8, 0, "gpu=a").sees(12, "gpu=a", "disk").finds(20, 14, 0, "gpu=a", "disk"), "gpu=a@8 disk@12"},
 		{"after a gap of its own: what the writer found in a gap of its own, after it had seen the node without it", leader().sees(10).finds(14, 12, 0, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@14"},
 		{"after a gap of its own: not what the writer found in its first list", process().finds(14, 12, 0, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@5"},
+		{"after a gap of its own: not what began before it saw the node without it", process().sees(1).sees(5, ready).sees(15, unreachable), process().sees(6).finds(8, 7, 0, ready).finds(14, 13, 0, ready).sees(15, unreachable), "(" + ready + "@8) " + unreachable + "@15"},
 		{"managedFields of an earlier list: not", leader(), process().finds(20, 9, 9, "gpu=a").finds(40, 30, 0, "gpu=b"), "(gpu=a@10) gpu=b@40"},
 		{"after a gap of its own: not from before it saw the taint appear", process().finds(8, 8, 0, "gpu=b@2").sees(9, "gpu=c"), process().sees(1).sees(5, "gpu=a").finds(20, 9, 0, "gpu=c"), "(gpu=b@5) gpu=c@9"},
 		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
@@ -303,8 +309,10 @@ func TestWithMoreThanEightStatesThoseThatNoPodDistinguishesAreJoined(t *testing.
 	if got := all(func(_, _ *v1.Taint) bool { return false }); !strings.Contains(got, "@0) ") || strings.Count(got, "@") != 8 {
 		t.Errorf("joined: %s", got)
 	}
-	if got := all(nil); strings.Contains(got, "@0)") || strings.Count(got, "@") != 8 {
-		t.Errorf("the oldest are dropped: %s", got)
+	for name, apart := range map[string]func(a, b *v1.Taint) bool{"any": nil, "all": func(_, _ *v1.Taint) bool { return true }} {
+		if got := all(apart); strings.Contains(got, "@0)") || strings.Count(got, "@") != 8 {
+			t.Errorf("%s may be distinguished, so the oldest are dropped: %s", name, got)
+		}
 	}
 }
 
@@ -358,10 +366,52 @@ func TestAnInvalidEntryIsDroppedAndTheOthersCount(t *testing.T) {
 	if _, _, err := journal.Decode(0, map[string]string{journal.Head: `{"version":2}`}); err == nil {
 		t.Error("another version is read")
 	}
+	wrong := (journal.PartitionOf("n") + 1) % journal.Partitions
+	if p, problems, err := journal.Decode(wrong, map[string]string{journal.Head: `{"version":1}`, "n": good}); err != nil || len(problems) != 1 || len(p.Records) > 0 {
+		t.Errorf("a node of another partition: %v, %v, %v", p.Records, problems, err)
+	}
+	if p, problems, err := journal.Decode(0, nil); err != nil || len(problems)+len(p.Records) > 0 {
+		t.Errorf("an empty one: %v, %v, %v", p.Records, problems, err)
+	}
+}
+
+func TestAPartitionIsCompressedIfItDoesNotFit(t *testing.T) {
+	of := func(bytes ...int) journal.Partition {
+		p := journal.Partition{Records: map[string]journal.Record{}}
+		random := rand.New(rand.NewPCG(1, 2))
+		for i, n := range bytes {
+			uid := make([]byte, n)
+			for j := range uid {
+				uid[j] = "0123456789abcdef"[random.IntN(16)] // two thirds remain when it is compressed
+			}
+			p.Records[fmt.Sprint("n", i)] = journal.Record{UID: types.UID(uid), Taints: [][]journal.TaintState{}}
+		}
+		return p
+	}
+	const budget = 900_000
+	empty, _ := journal.Encode(of(0))
+	for name, c := range map[string]struct {
+		partition  journal.Partition
+		compressed bool
+		leftOut    int
+	}{
+		"it fits":                         {of(budget - journal.Size(empty)), false, 0},
+		"a byte too many":                 {of(budget + 1 - journal.Size(empty)), true, 0},
+		"it does not fit when compressed": {of(600_000, 600_000, 600_000), true, 1},
+	} {
+		data, leftOut := journal.Encode(c.partition)
+		_, compressed := data["_records"]
+		if compressed != c.compressed || len(leftOut) != c.leftOut || journal.Size(data) > budget {
+			t.Errorf("%s: %d bytes, compressed: %v, left out: %v", name, journal.Size(data), compressed, leftOut)
+		}
+	}
 }
 
 // Of 100,000 nodes that are not ready, all records are read back; of more than fit, the others are named.
 func TestAHundredThousandNodesFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	fill := func(nodes int) (most int, compressed bool, leftOut []string) {
 		partitions := make([]map[string]journal.Record, journal.Partitions)
 		random := rand.New(rand.NewPCG(1, 2))

@@ -67,8 +67,35 @@ func TestAStateThatCantBeReadIsNoConfiguration(t *testing.T) {
 
 func TestAConfigurationOver256KiBIsRefused(t *testing.T) {
 	c := aConfig()
-	c.Policies[0].Match.Namespaces = []string{strings.Repeat("n", journal.MaxConfig)}
-	if text, err := c.Encode(); err == nil {
-		t.Errorf("%d bytes are accepted", len(text))
+	c.Policies[0].Match.Namespaces = []string{""}
+	empty, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size, accepted := range map[int]bool{journal.MaxConfig: true, journal.MaxConfig + 1: false} {
+		c.Policies[0].Match.Namespaces[0] = strings.Repeat("n", size-len(empty))
+		if _, err := c.Encode(); (err == nil) != accepted {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+func TestTheLastWatchIsThatOfTheStateIfItSaysThatThePartitionIsStored(t *testing.T) {
+	at := func(seconds int64) journal.LastWatch { return journal.LastWatch{Watched: time.Unix(seconds, 0)} }
+	state := &journal.State{Heartbeat: journal.Heartbeat{LastWatch: at(20), Unstored: []int{3}}}
+	for name, c := range map[string]struct {
+		number    int
+		partition int64
+		want      int64
+	}{
+		"stored":                   {4, 10, 20},
+		"not stored":               {3, 10, 10},
+		"written after the state":  {4, 30, 30},
+		"written at the same time": {4, 20, 20},
+	} {
+		p := &journal.Partition{Heartbeat: journal.Heartbeat{LastWatch: at(c.partition)}}
+		if got := state.LastWatchOf(c.number, p); !got.Watched.Equal(time.Unix(c.want, 0)) {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

@@ -43,6 +43,8 @@ type process struct {
 	began     float64            // 0: not yet
 	beginning chan struct{}      // of the term
 	troubles  map[store.Kind]int // how many objects have each
+	reported  int                // how many troubles have begun
+	steps     int
 	last      journal.LastWatch
 	slow      float64 // how long each call takes
 	calls     []call
@@ -86,6 +88,7 @@ func at(seconds float64) time.Time {
 }
 
 func (p *process) step(in store.Input) {
+	p.steps++
 	do := p.core.Step(at(p.now), in)
 	for _, c := range do.Calls {
 		p.call(func() { p.step(p.server.answer(c, p.now)) })
@@ -102,6 +105,7 @@ func (p *process) step(in store.Input) {
 	}
 	for _, t := range do.Troubles {
 		if t.Text != "" {
+			p.reported++
 			p.troubles[t.Kind]++
 		} else if p.troubles[t.Kind]--; p.troubles[t.Kind] == 0 {
 			delete(p.troubles, t.Kind)
@@ -582,5 +586,81 @@ func TestATermThatHasEndedReadsAndWritesNothing(t *testing.T) {
 	p.until(100)
 	if p.began != 0 || len(p.explained) > 0 || len(s.writes) > 0 {
 		t.Errorf("it has begun at %v; explained %v, written %v", p.began, p.explained, s.writes)
+	}
+}
+
+func TestAWriteThatMeetsAnotherClientsIsNoTrouble(t *testing.T) {
+	configmaps := schema.GroupResource{Resource: "configmaps"}
+	for name, c := range map[string]struct {
+		err     error
+		created bool // before
+		trouble bool
+	}{
+		"another client has changed it": {apierrors.NewConflict(configmaps, "x", errors.New("it has changed")), true, false},
+		"another client has deleted it": {apierrors.NewNotFound(configmaps, "x"), true, false},
+		"another client has created it": {apierrors.NewAlreadyExists(configmaps, "x"), false, false},
+		"its namespace does not exist":  {apierrors.NewNotFound(configmaps, "x"), false, true},
+	} {
+		s := newServer()
+		p := s.start(t)
+		p.watched("1")
+		p.lead().until(10)
+		if c.created {
+			p.taint("2")
+			p.until(20)
+		}
+		failed := false
+		s.fault = func(verb string, number int) error {
+			if verb == "get" || number != 3 || failed {
+				return nil
+			}
+			failed = true
+			return c.err
+		}
+		p.taint("3")
+		p.until(30)
+		if (p.reported > 0) != c.trouble {
+			t.Errorf("%s: %d troubles have begun", name, p.reported)
+		}
+		if !strings.Contains(s.stored[3].Data[nodeOf3()], `"version":"3"`) || len(p.troubles) > 0 {
+			t.Errorf("%s: then stored is %v; troubles %v", name, s.stored[3].Data, p.troubles)
+		}
+	}
+}
+
+func TestAJournalWithoutAServerIsNoBusyLoop(t *testing.T) {
+	s := newServer()
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	s.fault = func(string, int) error { return errors.New("no answer") }
+	p.steps = 0
+	if p.until(100); p.steps > 100 {
+		t.Errorf("%d steps in 90 s", p.steps)
+	}
+}
+
+func TestAStateWithoutGuardsIsNoRecordOfThem(t *testing.T) {
+	s := led(t)
+	p := s.start(t)
+	p.watched("7")
+	p.lead().until(40)
+	p.guards = nil
+	s.stored[journal.StateObject] = journal.StoredPartition{Version: "900", Data: journal.EncodeState(journal.Heartbeat{}, nil, nil)}
+	if p.until(100); len(p.guards) > 0 || string(p.state().Guards) != `{"trips":[]}` {
+		t.Errorf("passed on: %q; stored: %s", p.guards, p.state().Guards)
+	}
+}
+
+func TestARecordOfGuardsMayHaveTheMaximumSize(t *testing.T) {
+	for size, troubles := range map[int]int{journal.MaxGuards: 0, journal.MaxGuards + 1: 1} {
+		p := newServer().start(t)
+		p.watched("1")
+		p.lead().until(10)
+		p.step(store.GuardsSet{Text: json.RawMessage(`"` + strings.Repeat("x", size-2) + `"`)})
+		p.until(20)
+		if stored := len(p.state().Guards) == size; p.troubles["full"] != troubles || stored != (troubles == 0) {
+			t.Errorf("%d bytes: %v; stored: %v", size, p.troubles, stored)
+		}
 	}
 }
