@@ -301,7 +301,7 @@ func (m *Manager) OwnView(ctx context.Context) (v View, scheduled bool) {
 
 func byDeadline(a, b View) int { return a.Verdict.At.Compare(b.Verdict.At) }
 
-// Tainted returns the nodes that carry NoExecute taints, in no particular order. Callers must not modify them.
+// Tainted returns the nodes with taints that may evict pods, in no particular order. Callers must not modify them.
 func (m *Manager) Tainted() []*taint.Node { return m.source.Tainted() }
 
 // OutageWithoutNoExecute returns the nodes that have the taint not-ready or unreachable, but not with an effect that

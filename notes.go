@@ -14,7 +14,7 @@ import (
 )
 
 // notify reports a shard's note in the log, and as an event of the pod. The decision of a policy in mode Audit is
-// counted in a metric instead.
+// counted in a metric instead of an event.
 func (m *Manager) notify(n eviction.Note) {
 	if !m.leads.Load() && (n.Kind == eviction.EvictionHeld || n.Kind == eviction.EvictionCancelled) {
 		return // this process neither holds nor evicts

@@ -92,10 +92,10 @@ func (e *Election) Trouble() error {
 	return nil
 }
 
-// Campaign calls lead whenever this process holds the lease and no other process may act as its holder, one call at a
-// time, until ctx ends; then it releases the lease. The context of a call ends with its term. Losing the lease is not
-// an error: the process becomes a candidate again. If lead returns an error during its term, Campaign ends and returns
-// it.
+// Campaign calls lead whenever this process holds the lease and no other process can still act as its holder, one call
+// at a time, until ctx ends; then it releases the lease. The context of a call ends with its term. Losing the lease is
+// not an error: the process becomes a candidate again. If lead returns an error during its term, Campaign ends and
+// returns it.
 func (e *Election) Campaign(ctx context.Context, lead func(context.Context) error) error {
 	campaign, resign := context.WithCancelCause(ctx)
 	defer resign(nil)

@@ -27,7 +27,7 @@ type Lock struct {
 	// known is the latest record that this process has read or written; the zero value if there is no lease.
 	known resourcelock.LeaderElectionRecord
 
-	tried       time.Time // when the first write with the latest renewal time was sent
+	tried       time.Time // when triedSecond was first sent
 	triedSecond int64     // the latest renewal time
 
 	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// A renewal counts from the first write with its renewal time in whole seconds, which is what records store. An elector
-// repeats a failed write although it may have been stored; others see no change in the repeated one.
+// A renewal counts from the first write with its renewal time in whole seconds, which is what electors compare. An
+// elector repeats a failed write that may have been stored; within the same second, others see no renewal.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,

@@ -59,7 +59,7 @@ func (m *Match) parts() iter.Seq[Match] {
 	}
 }
 
-// oneEach returns lists of one element each, or an empty list if there are none, as that matches all.
+// oneEach returns lists of one element each; for an empty list, that list alone, as it matches all.
 func oneEach(list []string) [][]string {
 	if len(list) == 0 {
 		return [][]string{nil}

@@ -31,8 +31,9 @@ type PairDecision struct {
 	Audits []PairDecision
 }
 
-// longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. So no pod is deleted
-// before this process has asked its budget, and an outage delays the deletion by at most a minute.
+// longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. As a refusal is
+// required, no pod is deleted before this process has asked its budget; as the time is capped, an outage of the API
+// server delays the deletion by at most a minute.
 const longestRefusal = time.Minute
 
 // Time limits for webhooks that fail for the eviction requests of a pod: a broken webhook must not keep a node from
@@ -79,7 +80,7 @@ func (p *pair) in(state int) *pair {
 	return &before
 }
 
-// match is the policy that decides a pair, or one of the policies unmatched and untriggered of the set.
+// match is the policy that decides a pair; if none matches, set.unmatched or set.untriggered.
 type match struct {
 	*compiled
 

@@ -116,7 +116,7 @@ type Sent struct {
 }
 
 // Covers reports whether the permit covers the request of a call for this pod: method, policy, grace period and taint
-// are the same. The rates have counted the call by its taint.
+// are the same. The taint counts because rates have counted the call by it.
 func (p *Permit) Covers(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, p.Action.GracePeriod)
 	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == p.Method) &&

@@ -26,7 +26,7 @@ type nodes struct {
 	synced func() bool      // all existing pods are known
 	now    func() time.Time // carries the monotonic clock
 	ahead  skew.Ahead
-	needs  *atomic.Pointer[needs] // those that the cache of nodes follows
+	needs  *atomic.Pointer[needs] // what policies need from the cache of nodes
 
 	// changing is held while a change is computed, which may read all pods of the node. It is locked before mu.
 	changing sync.Mutex

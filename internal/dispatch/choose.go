@@ -22,8 +22,8 @@ func (c *Core) startCalls(now time.Time, effects *Effects) {
 	}
 }
 
-// chooseNext returns the queue whose first candidate is called next; nil if no call may start. next is when time alone
-// may change that.
+// chooseNext returns the queue whose first candidate is called next; nil if no call may start. next is when a call may
+// start if nothing else happens.
 func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.Time) {
 	c.places.wanted = false
 	if c.queued == 0 || !c.leads || c.paused {
@@ -49,7 +49,8 @@ func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.
 	return c.choose(now)
 }
 
-// earliestCall returns when calls may start again, given an outage, a loaded server, and the limit of all calls.
+// earliestCall returns when calls may start again, given an outage, a server that throttles, and the rate limit of all
+// calls.
 func (c *Core) earliestCall() time.Time {
 	until := later(c.throttled, c.pace.next)
 	if c.outage.on() {

@@ -25,7 +25,7 @@ type Forecast struct {
 	Evictions int
 }
 
-// Foresee returns the limit that delays evictions the longest from now on; nil if no limit delays one by a second. It
+// Foresee returns the limit whose last delayed eviction starts latest; nil if no limit delays one by a second. It
 // applies each limit alone, with full buckets at first, and assumes that each call succeeds. It sorts the turns; turns
 // in the past become due now.
 func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond float64) *Forecast {

@@ -25,8 +25,8 @@ type outage struct {
 // on reports whether the API server counts as unreachable.
 func (o *outage) on() bool { return o.pauses > 0 }
 
-// called records the outcome of a call, and when the call started. Any answer ends the outage: a call that started
-// before the pause may have sent its last request later.
+// called records the outcome of a call, and when the call started. Any answer ends the outage, even that of a call that
+// started before the pause: its last request may have been sent later.
 func (o *outage) called(now time.Time, node string, started time.Time, outcome *eviction.Outcome) {
 	if answered(outcome) {
 		o.end(now)
@@ -54,7 +54,7 @@ func (o *outage) failed(now time.Time, node string, sent time.Time, outcome *evi
 	case outcome.Kind == eviction.Unavailable && !o.on():
 		o.node = node
 		o.hold(now)
-	case byProbe && outcome.Kind == eviction.Interrupted: // its term has ended
+	case byProbe && outcome.Kind == eviction.Interrupted: // this process no longer leads
 		o.probing = false
 	case byProbe:
 		o.hold(now)

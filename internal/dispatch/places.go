@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// slowAfter is how long a call counts among the N of rule 1.
+// slowAfter is how long a call counts among the N of rule 1 of the package comment.
 const slowAfter = time.Second
 
 // After a time without calls, places open step by step: rampFirst at once, and one more after each rampStep. Shards
-// offer pods that are due at the same instant one after another: if N calls of the first namespace started at once, all
-// others would wait for a second.
+// offer, one after another, the pods that are due at the same instant: if N calls of the first namespace started at
+// once, all others would wait for a second.
 const (
 	rampFirst = 4
 	rampStep  = 4 * time.Millisecond
 )
 
-// places counts the places of rules 1 and 3.
+// places limits the calls in flight by rules 1 and 3 of the package comment.
 type places struct {
 	n      int
 	ramp   time.Time // start of the first call after a time without calls

@@ -54,8 +54,9 @@ type ConfirmOptions struct {
 	// be sent later than that.
 	PausedSince func() time.Time
 
-	// Withdrawn reports whether the eviction was withdrawn since its call began. Without this, the judge might permit
-	// the call: it does not know of a hold that began and ended since, after which deleteAfter starts again.
+	// Withdrawn reports whether the eviction was withdrawn since its call began. Without this, the judge might permit a
+	// deletion too early: a hold that began and ended during the call restarts deleteAfter, but the judge does not know
+	// of it.
 	Withdrawn func(uid types.UID) bool
 
 	// NodeRead receives the outcome of each GET of a node.

@@ -42,7 +42,7 @@ type nodeRead struct {
 	outcome eviction.Outcome // proceed when the node was read
 }
 
-// serves reports whether a call may wait for the GET, or may use it: the GET has not failed, and is from notBefore or
+// serves reports whether a call may wait for the GET, or use it: it is in flight, or succeeded and is from notBefore or
 // later.
 func (n *nodeRead) serves(notBefore time.Time) bool {
 	select {

@@ -44,7 +44,7 @@ type Viewpoint struct {
 	Created time.Time // the node's creation time by the API server's clock
 	Keys    Keys      // of the NoSchedule taints to observe
 
-	LastWatch // this process's before the gap, zero at its first list; for a record, the writer's
+	LastWatch // when this process, or a record's writer, last watched; zero at its first list
 
 	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
 	// other. Nil means that any two states may be distinguished.
@@ -56,7 +56,7 @@ type Observation struct {
 	Viewpoint
 
 	Taints  []v1.Taint // of the node; those that are neither NoExecute nor among Keys are ignored
-	Renewed []string   // those of Keys that no policy named for a while since the previous observation
+	Renewed []string   // those of Keys that policies dropped and named again since the previous observation
 	Version string     // the node's resourceVersion
 	Before  string     // its resourceVersion at the previous observation; empty if this is the first one of the node
 
@@ -71,8 +71,8 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence returns, after this observation, the presence of taints that count as one. known is the presence before,
-// perhaps without states, and the fingerprints are of all taints of the node before and now.
+// presence returns the stay, after this observation, of taints that count as one. known is the presence before, perhaps
+// without states, and the fingerprints are of all taints of the node before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {

@@ -9,7 +9,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// presence is one taint's uninterrupted stay on a node, as far as known.
+// presence is the known uninterrupted stay of taints that count as one.
 type presence struct {
 	role     role
 	states   []TaintState // sorted by Since
@@ -28,8 +28,8 @@ type listing struct {
 	written     time.Time  // when the node's taints were written, according to managedFields
 }
 
-// listsWith returns the lists with the next one. If the presence has survived both gaps before the last two, and no
-// state has begun between them, they count as one.
+// listsWith returns the lists with the next one. If the presence survived the gaps before the last two lists, and no
+// state began in between, the two become one.
 func (p *presence) listsWith(next *listing) []*listing {
 	hasBegun := func(s TaintState) bool { return IsNewer(s.From, p.lists[0].version) }
 	if len(p.lists) == 0 || p.lists[0].first || slices.ContainsFunc(p.states, hasBegun) {
@@ -77,7 +77,7 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 
 const maxStates = 8 // of one taint, at most
 
-// statesAfter returns the states after an observation of the group's taints at a version: missing ones have Ended.
+// statesAfter returns the states after an observation of its taints at a version: those of missing taints have Ended.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	states = slices.Clone(states)
 	for i := range states {

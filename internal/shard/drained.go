@@ -27,7 +27,7 @@ func (c *Core) trackLeaving(pod *taint.Pod, node *taint.Node) {
 }
 
 // reportDrained reports that a node is drained once a pod that had to leave it is gone, if the node still has the
-// taint, and no other pod has to leave the node or is being deleted. The last of those reports the node.
+// taint, and no other pod has to leave the node or is being deleted. Otherwise, the last such pod reports it.
 func (c *Core) reportDrained(uid types.UID, effects *Effects) {
 	left := c.leaving[uid]
 	deleteAndShrink(&c.leaving, uid)
