@@ -82,7 +82,7 @@ func (o options) judge(dir string, equivalent map[string]bool) (left int, err er
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(temp) //nolint:errcheck // it is temporary
+	defer func() { _ = os.RemoveAll(temp) }()
 	mutants, err := overlay(dir, temp)
 	if err != nil {
 		return 0, err
@@ -94,7 +94,7 @@ func (o options) judge(dir string, equivalent map[string]bool) (left int, err er
 	if err != nil {
 		return 0, err
 	}
-	counts := map[result]int{}
+	made, counts := 0, map[result]int{}
 	for i, m := range mutants {
 		if !only.MatchString(m.String()) {
 			continue
@@ -105,12 +105,13 @@ func (o options) judge(dir string, equivalent map[string]bool) (left int, err er
 				return 0, err
 			}
 		}
+		made++
 		counts[r]++
 		if r == late || r == missed {
 			fmt.Printf("%s: %s (line %d)\n", r, m, m.line)
 		}
 	}
-	fmt.Printf("%s: %d mutants: %d %s, %d %s, %d %s, %d %s\n", dir, len(mutants),
+	fmt.Printf("%s: %d mutants: %d %s, %d %s, %d %s, %d %s\n", dir, made,
 		counts[found], found, counts[late], late, counts[same], same, counts[missed], missed)
 	return counts[missed], nil
 }
