@@ -24,6 +24,9 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 	labelled := func(first, second *metav1.LabelSelector) []policy.Policy {
 		return []policy.Policy{named("first", policy.Match{PodSelector: first}), named("second", policy.Match{PodSelector: second})}
 	}
+	ranged := func(first, second policy.PriorityRange) []policy.Policy {
+		return []policy.Policy{named("first", policy.Match{Priority: &first}), named("second", policy.Match{PodSelector: expression("app", "Exists"), Priority: &second})}
+	}
 	const shadowed = "never applies: policy first matches the same pods and taints first; move it after this policy"
 	for _, test := range []struct {
 		name     string
@@ -45,6 +48,11 @@ func TestWhyAPolicyNeverDecides(t *testing.T) {
 		{"out-of-service after all taints", []policy.Policy{named("first", policy.Match{}), named("second", taints(policy.Taint{Key: v1.TaintNodeOutOfService}))}, ""},
 		{"all namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a", "**"}}), named("second", policy.Match{})}, "never applies: policy first has the same match and comes first; delete one of them"},
 		{"some namespaces before none", []policy.Policy{named("first", policy.Match{Namespaces: []string{"a*"}}), named("second", policy.Match{})}, ""},
+		{"priorities from and up to the same limits", ranged(policy.PriorityRange{Min: number(3), Max: number(9)}, policy.PriorityRange{Min: number(3), Max: number(9)}), shadowed},
+		{"lower priorities, too", ranged(policy.PriorityRange{Min: number(3)}, policy.PriorityRange{Min: number(2)}), ""},
+		{"priorities without a lower limit", ranged(policy.PriorityRange{Min: number(3)}, policy.PriorityRange{Max: number(9)}), ""},
+		{"higher priorities, too", ranged(policy.PriorityRange{Max: number(9)}, policy.PriorityRange{Max: number(10)}), ""},
+		{"priorities without an upper limit", ranged(policy.PriorityRange{Max: number(9)}, policy.PriorityRange{Min: number(3)}), ""},
 		{"CronJob", []policy.Policy{named("a", of("m", "CronJob"))}, "never applies: no pod is controlled by a CronJob; use Job"},
 		{"a plural", []policy.Policy{named("a", of("m", "StatefulSets"))}, "never applies: no pod is controlled by a StatefulSets; use StatefulSet"},
 		{"other capitals", []policy.Policy{named("a", of("m", "Replicaset.apps"))}, "never applies: no pod is controlled by a Replicaset.apps; use ReplicaSet"},
