@@ -213,6 +213,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"after a gap of its own: not what began before it saw the node without it", process().sees(1).sees(5, ready).sees(15, unreachable), process().sees(6).finds(8, 7, 0, ready).finds(14, 13, 0, ready).sees(15, unreachable), "(" + ready + "@8) " + unreachable + "@15"},
 		{"managedFields of an earlier list: not", leader(), process().finds(20, 9, 9, "gpu=a").finds(40, 30, 0, "gpu=b"), "(gpu=a@10) gpu=b@40"},
 		{"after a gap of its own: not from before it saw the taint appear", process().finds(8, 8, 0, "gpu=b@2").sees(9, "gpu=c"), process().sees(1).sees(5, "gpu=a").finds(20, 9, 0, "gpu=c"), "(gpu=b@5) gpu=c@9"},
+		{"one within the other that began at the version of the list, of which it saw the end before a swap", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 6, 0, unreachable, ready).sees(9, unreachable).sees(10, ready), "(" + unreachable + "@5) " + ready + "@10"},
 		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
 	} {
 		if got := c.node.reads(t, 30, c.writer).String(); got != c.explains {

@@ -98,7 +98,7 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 		p.oracle.Seen["OneByException"]++
 	}
 	standing := entered.at(len(entered.shown) - 1)
-	if !must || r.version > found || own.recorded > 0 || !sameStates(own.at(0), standing) {
+	if !must || own.doubted || r.version > found || own.recorded > 0 || !sameStates(own.at(0), standing) {
 		own.join(entered, r.version)
 		if !must {
 			own.lowerTo(v)
