@@ -46,7 +46,7 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 		start := func(s *TaintState) time.Time { return s.Start }
 		seen := lastSeen{recorded, start, from.Watched, skew.NextSecond, r.List}
 		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
-			return p.setAgain(list, from.At)
+			return p.setAgain(list, from)
 		}
 		applied := *p
 		applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
@@ -167,14 +167,14 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 }
 
 // setAgain returns the presence of taints that were set again after the writer of a record last watched: without
-// timeAdded they began when managedFields say that they were written.
-func (p *presence) setAgain(list *listing, at skew.Instant) presence {
+// timeAdded they began when managedFields say that they were written, if that is later than the last watch.
+func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
-		s, since := &next.states[i], at.Timestamp(list.written)
-		if s.Found && s.From == list.version && s.Taint.TimeAdded == nil && since.Before(s.Since) {
-			s.Since, s.Start = since, skew.NextSecond(list.written).UTC()
+		s, since, start := &next.states[i], from.At.Timestamp(list.written), skew.NextSecond(list.written).UTC()
+		if s.Found && s.From == list.version && s.TimeAdded == nil && start.After(from.Watched) && since.Before(s.Since) {
+			s.Since, s.Start = since, start
 		}
 	}
 	return next

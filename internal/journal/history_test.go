@@ -201,6 +201,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"managedFields from the future of the writer, which has seen this version", leader().sees(9, "gpu=a"), process().finds(20, 9, 12, "gpu=a"), "gpu=a@5"},
 		{"managedFields of another list", leader(), process().finds(20, 9, 9, "gpu=a", "disk"), "gpu=a@5 disk@20"},
 		{"a swap after the last look: not", process().sees(1).sees(5, ready+"@5"), process().finds(20, 9, 0, unreachable+"@8"), unreachable + "@9"},
+		{"a later timeAdded, which is gone: not from managedFields that are older than the last look", process().sees(1).sees(5, unreachable), process().finds(20, 9, 3, unreachable+"@8").sees(25, unreachable), unreachable + "@9"},
 		{"a swap before the last look", process().sees(1).sees(5, ready+"@5").sees(9, ready+"@5"), process().finds(20, 10, 0, unreachable+"@7"), "(" + ready + "@5) " + unreachable + "@8"},
 		{"after a gap of its own: what the writer saw set again in it", leader().sees(10).sees(12, "gpu=a"), process().sees(1).sees(5, "gpu=a").finds(20, 12, 0, "gpu=a"), "gpu=a@12"},
 		{"after a gap of its own: what the writer saw set again in it, before a swap", process().sees(1).sees(5, ready).sees(10).sees(12, ready), process().sees(1).sees(5, ready).finds(20, 13, 0, unreachable), "(" + ready + "@12) " + unreachable + "@20"},
