@@ -144,7 +144,8 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		}
 		latest = s.Since
 	}
-	return dropCovered(append(states, slices.DeleteFunc(own, func(o TaintState) bool {
+	forgotten := func(s TaintState) bool { return s.From == l.version && s.To == l.version } // by this process, as covered
+	return dropCovered(append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
 }
@@ -166,8 +167,8 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	return last
 }
 
-// setAgain returns the presence of taints that were set again after the writer of a record last watched: without
-// timeAdded they began when managedFields say that they were written, if that is later than the last watch.
+// setAgain returns the presence of taints that were set again after a record's writer last watched: without timeAdded
+// they began when managedFields say that they were written since.
 func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
 	next := *p
 	next.states = slices.Clone(p.states)

@@ -96,7 +96,7 @@ func dropCovered(states []TaintState) []TaintState {
 	remaining := states[:0]
 	for _, state := range states {
 		outlasts := func(before TaintState) bool {
-			return state.Ended && (!before.Ended || Reaches(before.To, state.To))
+			return state.Ended && (!before.Ended || IsNewer(state.To, state.From) && Reaches(before.To, state.To))
 		}
 		if !slices.ContainsFunc(remaining, outlasts) {
 			remaining = append(remaining, state)
