@@ -82,9 +82,8 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 }
 
 // explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
-// list is the first that shows the presence, each state explains it that began since this process saw the node without
-// the presence. If the presence survived a gap before the list, only a state explains it that began in the gap, and
-// only if the writer had seen the node without the taint before.
+// list is the first that shows the presence, that is any state since this process saw the node without it; after a gap
+// that the presence survived, one that began in the gap, if the writer saw the node without the taint before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
