@@ -116,11 +116,13 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 func (l *life) asRecorded() *life { return l.entered(skew{}, none, far) }
 
 // lowerTo lowers the bounds to the time at which managedFields say that the taints were written, which may be too
-// early.
+// early, and which the process records, too.
 func (l *life) lowerTo(v *view) {
 	if w := written(v.now); w != nil {
+		lo := v.moment(w.Unix()).lo
 		for i := range l.states {
-			l.states[i].lo = min(l.states[i].lo, v.moment(w.Unix()).lo)
+			s := &l.states[i]
+			s.lo, s.recorded.lo = min(s.lo, lo), min(s.recorded.lo, lo-v.skew.lo)
 		}
 	}
 }
