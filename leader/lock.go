@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// A renewal counts from the first write with its renewal time in whole seconds, which is what electors compare. An
-// elector repeats a failed write that may have been stored; within the same second, others see no renewal.
+// Electors compare renewal times in whole seconds, so a renewal counts from the first write in its second. An elector
+// repeats a failed write that may have been stored; within the same second, others see no renewal.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,

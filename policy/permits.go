@@ -41,8 +41,8 @@ type Calls struct {
 
 // Permits returns the permits for the requests that may be sent for the pod now, the preferred one first. next is when
 // the result changes with time alone; zero if it does not. With rates, there is one permit for each taint that evicts
-// the pod now, so that a rate of one taint does not delay the eviction because of another taint. Without rates, there
-// is at most one.
+// the pod now, so that one taint's rate does not delay evictions for another taint. Without rates, there is at most
+// one.
 func (j Judge) Permits(pod *taint.Pod, node *taint.Node, c Calls, now time.Time) (permits []Permit, next time.Time) {
 	for {
 		verdict := j.Decide(pod, node)
@@ -116,7 +116,7 @@ type Sent struct {
 }
 
 // Covers reports whether the permit covers the request of a call for this pod: method, policy, grace period and taint
-// are the same. The taint counts because rates have counted the call by it.
+// are the same. The taint matters: it decided whose tokens the call took.
 func (p *Permit) Covers(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, p.Action.GracePeriod)
 	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == p.Method) &&

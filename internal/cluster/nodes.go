@@ -180,7 +180,7 @@ func (no *nodes) apply(n *v1.Node, listed bool) journal.Change {
 }
 
 // ApplyRecord takes the starts of a node's taints from a record of the journal, and calls the handler if that changes
-// the history. last is the writer's last watch; see [journal.NodeHistory.ApplyRecord].
+// the history. last is the writer's [journal.LastWatch]; see [journal.NodeHistory.ApplyRecord].
 func (no *nodes) ApplyRecord(name string, r journal.Record, last journal.LastWatch) {
 	no.changing.Lock()
 	now, changed := no.applyRecord(no.state(name), r, last)

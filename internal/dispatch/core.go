@@ -27,8 +27,8 @@ type CoreOptions struct {
 	// Leading is called before a candidate is chosen; no call starts while it returns false.
 	Leading func() bool
 
-	// OtherReady reports whether a replica of this program other than these pods is Ready and not terminating. After a
-	// pod of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
+	// OtherReady reports whether a replica of this program, outside except, is Ready and not terminating. After a pod
+	// of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
 	OtherReady func(except ...types.UID) bool
 
 	// WatchOutageUntil returns the end of the last watch outage: now during one, zero if there was none. It explains
@@ -165,7 +165,7 @@ func (in Settled) apply(c *Core, _ time.Time, effects *Effects) {
 	}
 }
 
-// apply moves all waiting candidates to the queues of their new tokens.
+// apply moves all waiting candidates to the queues for the new rates.
 func (in Configured) apply(c *Core, now time.Time, _ *Effects) {
 	c.places.n = in.Workers
 	c.rateList = in.Rates

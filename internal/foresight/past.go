@@ -65,8 +65,8 @@ func (e *Event) cancellation() string {
 	return "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
 }
 
-// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The first sentence
-// begins with the parameter was, the second with of; each names the pod.
+// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The former text
+// begins with the parameter was, the latter with of; each names the pod.
 func (p *PastEviction) words(was, of string) string {
 	from := ""
 	if p.Node != "" {

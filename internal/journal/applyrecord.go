@@ -12,9 +12,9 @@ import (
 
 // ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
 // changed for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a
-// watch gap) that the record explains (see explainedBy); but not if timeAdded or managedFields show that the taint was
-// set again after the writer last watched. The caller must have seen the node at the record's version or a later one.
-// Starts are not before the node's creation, nor before this process saw the taint appear.
+// watch gap) and a recorded state accounts for that (see explainedBy); not if timeAdded or managedFields show that it
+// was set again after the record's writer last watched. The caller must have seen the node at the record's version or a
+// later one. Starts precede neither the node's creation nor, before a gap, an appearance that this process saw.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -33,7 +33,7 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 	return next, changed
 }
 
-// applyRecord returns the presence with the states of the record; unchanged if the record has none for it.
+// applyRecord returns the presence (a taint's uninterrupted stay) with the record's states; unchanged if it has none.
 func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 	recorded := from.toLocal(slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
 		return p.role == audited || from.Keys.roleOf(&s.Taint) != p.role
@@ -81,9 +81,9 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	return states
 }
 
-// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
-// list is the first that shows the presence, that is any state since this process saw the node without it; after a gap
-// that the presence survived, one that began in the gap, if the writer saw the node without the taint before.
+// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. For the
+// first list that shows the presence, any state that began after this process saw the node without it; for a list after
+// a gap, only one that began in the gap, if the writer saw the node without the taint before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
@@ -119,7 +119,7 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
 // that are not among them. If this process saw a state appear at the recorded version, its own state replaces the
-// recorded one. Invariant: each recorded state began no later than the next one, and than the list.
+// recorded one. Invariant: each recorded state began no later than the next one and the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
@@ -143,7 +143,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		}
 		latest = s.Since
 	}
-	forgotten := func(s TaintState) bool { return s.Ended && s.From == l.version && s.To == l.version } // as covered
+	forgotten := func(s TaintState) bool { return s.Ended && s.From == l.version && s.To == l.version } // like dropCovered
 	return dropCovered(append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
@@ -166,8 +166,8 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	return last
 }
 
-// setAgain returns the presence of taints that were set again after a record's writer last watched: without timeAdded
-// they began when managedFields say that they were written since.
+// setAgain returns the presence of taints that were set again after a record's writer last watched: without timeAdded,
+// they began at the later write that managedFields show.
 func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
