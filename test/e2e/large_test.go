@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -93,7 +94,11 @@ func (pl *podLoad) fillLarge(t *testing.T, pods, elements int, fill func(p *v1.P
 		for n := range elements {
 			fill(pod, i*1_000_000+n)
 		}
-		pl.pods[first+i], err = pl.admin.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
+		client := pl.admin.CoreV1().Pods(pod.Namespace)
+		pl.pods[first+i], err = client.Create(ctx, pod, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) { // a try that timed out has created it
+			pl.pods[first+i], err = client.Get(ctx, pod.Name, metav1.GetOptions{})
+		}
 		return err
 	})
 }
@@ -111,7 +116,8 @@ func (pl *podLoad) touch(t *testing.T) {
 // inPairs makes n requests, two at a time: the API server works for seconds on one that has 100,000 labels.
 func (pl *podLoad) inPairs(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
-	if err := load.Spread(t.Context(), 2, n, do); err != nil {
+	patiently := func(ctx context.Context, i int) error { return load.Patiently(func() error { return do(ctx, i) }) }
+	if err := load.Spread(t.Context(), 2, n, patiently); err != nil {
 		t.Fatal(err)
 	}
 }

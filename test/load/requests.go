@@ -11,9 +11,12 @@ import (
 	"golang.org/x/sync/errgroup"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
 )
 
 // maxInFlight is the number of requests that [Each] makes at a time.
@@ -41,6 +44,12 @@ func Spread(ctx context.Context, atOnce, n int, do func(ctx context.Context, i i
 		})
 	}
 	return group.Wait()
+}
+
+// Patiently repeats a request up to four times, for 15 seconds, while the API server answers that it timed out.
+func Patiently(request func() error) error {
+	slow := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 5}
+	return retry.OnError(slow, apierrors.IsTimeout, request)
 }
 
 // Pause waits, unless the context ends first.

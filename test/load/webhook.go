@@ -16,9 +16,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 )
 
@@ -138,10 +136,7 @@ func (we *Webhook) registration() admissionregistrationv1.MutatingWebhook {
 // Unregister makes the API server forget the webhook. It tries again for some seconds if the API server is too slow.
 func (we *Webhook) Unregister(ctx context.Context, client kubernetes.Interface) error {
 	configurations := client.AdmissionregistrationV1().MutatingWebhookConfigurations()
-	slow := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 5}
-	err := retry.OnError(slow, apierrors.IsTimeout, func() error {
-		return configurations.Delete(ctx, webhookName, metav1.DeleteOptions{})
-	})
+	err := Patiently(func() error { return configurations.Delete(ctx, webhookName, metav1.DeleteOptions{}) })
 	if err != nil && !apierrors.IsNotFound(err) { // a try that timed out may have removed it
 		return fmt.Errorf("removing the webhook: %w", err)
 	}
