@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -107,7 +108,8 @@ func (s subject) call(ctx context.Context, client kubernetes.Interface, pod load
 	if s.evict {
 		do = load.Evict
 	}
-	if err := do(ctx, client, pod); err != nil {
+	err := load.Patiently(func() error { return do(ctx, client, pod) })
+	if err != nil && !apierrors.IsNotFound(err) { // a try that timed out may have deleted it
 		return fmt.Errorf("a plain worker: pod %s: %w", pod.Name, err)
 	}
 	return nil
