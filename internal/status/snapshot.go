@@ -66,7 +66,7 @@ type Snapshot struct {
 	// Evicted has this replica's evictions of the last hour, oldest first: at most the latest 4096.
 	Evicted []Evicted `json:"evicted"`
 
-	// Minutes of the last hour in which this replica evicted pods, oldest first. They also count evictions that Evicted leaves out.
+	// Minutes of the last hour with evictions by this replica, oldest first. They count those that Evicted omits, too.
 	Minutes []Minute `json:"minutes"`
 }
 
