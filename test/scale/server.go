@@ -17,7 +17,7 @@ import (
 )
 
 // server speaks the API server's protocol as far as taint-manager, its commands and the built-in controller use it. It
-// makes pods and nodes of the same numbers alike, and keeps what else clients store.
+// makes pods and nodes from their numbers, and keeps whatever else clients store.
 type server struct {
 	*httptest.Server
 	nodes, pods *collection
