@@ -100,7 +100,7 @@ func newNodeTemplate(keys ...string) *template {
 	return newTemplate(node)
 }
 
-// newBookmarkTemplate returns the object of a bookmark.
+// newBookmarkTemplate returns the object of a bookmark; if ends is set, of the one that ends the list in a watch.
 func newBookmarkTemplate(ends bool) *template {
 	m := metav1.ObjectMeta{ResourceVersion: placeholders[version]}
 	if ends {

@@ -169,7 +169,7 @@ func (s *server) stateWritten(after time.Time) time.Time {
 	return s.journal[i].at
 }
 
-// taint gives the nodes from first to end a taint with this key instead of those that they have.
+// taint replaces the taints of the nodes from first to end-1 by a taint with this key.
 func (s *server) taint(first, end int, key string) {
 	text := newNodeTemplate(key)
 	for number := first; number < end; number++ {

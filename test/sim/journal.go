@@ -19,7 +19,7 @@ import (
 type object struct {
 	version int // 0 if it does not exist
 	data    map[string]string
-	records map[string]oracle.Record // the oracle's counterparts, by node
+	records map[string]oracle.Record // the oracle's counterparts of the records in data, by node
 	last    oracle.LastWatch         // when the writer had last watched
 	forged  bool                     // the times are not those of the counterparts
 }

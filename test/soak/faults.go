@@ -25,7 +25,7 @@ const (
 // kind is a kind of fault.
 type kind struct {
 	name         string
-	wait         time.Duration // from its end until what it delayed is done: another process takes over, or a try is due
+	wait         time.Duration // from its end until what it delayed is done: a process takes over, or a try is due
 	namespaces   []string      // only their pods are delayed; nil means all
 	losesAnswers bool
 	holds        string // evictions for taints with this key are held

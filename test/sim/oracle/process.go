@@ -127,8 +127,8 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	k.noteSince(v)
 }
 
-// noteSince notes since when the node has been shown with its taints. A breaker that finds taints at its start has
-// nothing to wait for.
+// noteSince notes since when the node has been shown with its taints: those of a first list since the beginning of the
+// world, because a breaker that finds taints at its start has nothing to wait for.
 func (n *nodeView) noteSince(v *view) {
 	before := n.since
 	n.since = map[string]time.Duration{}
