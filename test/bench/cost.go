@@ -64,7 +64,7 @@ func (w *world) spent(ctx context.Context) (outcome, error) {
 	return o, nil
 }
 
-// requests counts what the API server has answered, by its metrics. Watches are left out: they are counted at their end.
+// requests counts what the API server has answered, by its metrics. Watches are left out: they count only at their end.
 func requests(metrics string) outcome {
 	const answered = "apiserver_request_total"
 	return outcome{
