@@ -64,7 +64,7 @@ func ownerOf(p *taint.Pod) *Owner {
 }
 
 // namedBudget finds the name in the API server's message about a PodDisruptionBudget that allows no disruption now, was
-// not processed yet, or counts below zero.
+// not processed yet, or has a negative number of allowed disruptions.
 var namedBudget = regexp.MustCompile(`disruption budget ([a-z0-9][a-z0-9.-]*) (?:needs|is|does) `)
 
 // budgetOf returns the name of the PodDisruptionBudget that blocked the last call; empty if none did, or if the server

@@ -4,9 +4,9 @@
 // second, and sampling takes at most a fiftieth of the time. Nothing runs while no client asks, except that a [History]
 // records each eviction that has ended, in bounded memory.
 //
-// The cost of a client is bounded, whether it reads or not: long answers are written in pieces that have a deadline,
-// and few at once. A panic while answering ends the page, not the process.
+// The cost of a client is bounded, even if it does not read: a long answer is written in pieces, each with a deadline,
+// and only a few long answers at once. A panic while answering ends the page, not the process.
 //
 // The package is read-only, and no eviction waits for it. A [Server] answers only requests from its own machine, so
-// clients use kubectl port-forward, whose permission protects it.
+// clients use kubectl port-forward, and the permission for that protects the page.
 package status

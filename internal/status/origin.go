@@ -56,8 +56,8 @@ func mark(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// ownHost reports whether a Host header names this machine. By DNS rebinding a foreign name may resolve to this
-// machine, and a page with that name could read this one.
+// ownHost reports whether a Host header names this machine. With DNS rebinding, a foreign name may resolve to
+// this machine, and a page of that name could read the answers of this server.
 func ownHost(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

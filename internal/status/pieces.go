@@ -65,10 +65,10 @@ func (s *Server) answerInPieces(w http.ResponseWriter, value any, lists ...list)
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	until   time.Time // the client must have taken the whole answer
+	until   time.Time // by when the client must have taken the whole answer
 }
 
-// write sends a text. The caller must bound a writer without deadlines.
+// write sends a text. If w does not support deadlines, the caller must bound the write.
 func (s stream) write(text []byte) error {
 	until := time.Now().Add(pieceTimeout)
 	if s.until.Before(until) {
@@ -104,7 +104,7 @@ func (s stream) pieces(value any, lists []list) error {
 	return s.write(append(text, '\n'))
 }
 
-// list writes what comes before a list, and the list without its end.
+// list writes what comes before a list, and the items of the list, without the closing bracket.
 func (s stream) list(before []byte, l list) error {
 	if l.size == 0 {
 		return s.write(before)

@@ -22,8 +22,8 @@ const (
 	minInterval   = time.Second      // between two samples
 	maxInterval   = 10 * time.Second // however long a sample takes
 	share         = 50               // samples and differences may take a fiftieth of the time
-	linger        = 30 * time.Second // for which a sample is kept without a request
-	maxRevisions  = 120              // of which the changes are kept
+	linger        = 30 * time.Second // how long a sample is kept without a request
+	maxRevisions  = 120              // the number of revisions whose changes are kept
 	maxShown      = 10_000           // evictions, and nodes
 )
 
@@ -34,7 +34,7 @@ type Source interface {
 	// with the earliest deadlines, and the number of the others.
 	Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error)
 
-	// Tainted returns the nodes that carry NoExecute taints, in any order.
+	// Tainted returns the nodes with taints that may evict pods, in any order.
 	Tainted() []*taint.Node
 }
 
@@ -93,8 +93,8 @@ func (s *sampler) since(ctx context.Context, tag string) (*sample, *difference, 
 	return last, d, nil
 }
 
-// current returns the last sample, or takes a new one if the interval is over. Taking it outlives the request, because
-// other requests wait for it, too.
+// current returns the last sample, or takes a new one if the interval is over. Taking it continues
+// even if the request ends, because other requests wait for it, too.
 func (s *sampler) current(ctx context.Context) (*sample, error) {
 	began := time.Now()
 	if s.last != nil && began.Sub(s.began) < interval(s.spent) {

@@ -8,10 +8,10 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 )
 
-// APIVersion of everything that is answered. Fields may be added to it; none changes its meaning.
+// APIVersion is the version of all answers. Fields may be added; none changes its meaning.
 const APIVersion = "status.taint-manager/v1alpha1"
 
-// Kinds of what is answered.
+// Kinds of answers.
 const (
 	KindSnapshot     = "Snapshot"
 	KindChanges      = "Changes"
@@ -35,7 +35,7 @@ const (
 // Roles of a replica.
 const (
 	Leading = "leading" // it evicts
-	Standby = "standby" // another one does
+	Standby = "standby" // another replica evicts, if one leads
 )
 
 // TypeMeta is the version and kind of an answer.
@@ -66,7 +66,7 @@ type Snapshot struct {
 	// Evicted has this replica's evictions of the last hour, oldest first: at most the latest 4096.
 	Evicted []Evicted `json:"evicted"`
 
-	// Minutes of the last hour in which this replica evicted pods, oldest first. They count all evictions.
+	// Minutes of the last hour with evictions by this replica, oldest first. They count those that Evicted omits, too.
 	Minutes []Minute `json:"minutes"`
 }
 
@@ -110,8 +110,8 @@ type Manager struct {
 	// Idle has a message for each breaker that can't trip as intended, whatever taints the current nodes get.
 	Idle []string `json:"idle,omitempty"`
 
-	// Spared are nodes that are not ready or unreachable according to their NoSchedule taints, but have no such taint
-	// that evicts: no countdown runs because of the outage.
+	// Spared are nodes that are unreachable or not ready according to their NoSchedule taints, but have no such taint
+	// that evicts, so their outage starts no countdown.
 	Spared []SparedNode `json:"spared,omitempty"`
 
 	// Pace says how rates delay the evictions; omitted if they delay none.
@@ -137,7 +137,7 @@ type Trip struct {
 	Reset string `json:"reset,omitempty"`
 }
 
-// SparedNode is a node on which no countdown runs because of its outage.
+// SparedNode is a node whose outage starts no countdown.
 type SparedNode struct {
 	Name string `json:"name"`
 
@@ -145,16 +145,16 @@ type SparedNode struct {
 	NotReadySince time.Time `json:"notReadySince,omitzero"`
 }
 
-// Pace says how evictions are delayed by the limit that delays them the longest, if its buckets are full and each call
-// succeeds.
+// Pace describes the limit that delays evictions the longest, assuming that the limit's buckets are full now and that
+// each call succeeds.
 type Pace struct {
 	Rate               string  `json:"rate,omitempty"` // name of the rate; omitted for maxEvictionsPerSecond
 	EvictionsPerSecond float64 `json:"evictionsPerSecond"`
-	Delayed            int     `json:"delayed"` // number of evictions that it delays
+	Delayed            int     `json:"delayed"` // number of evictions that the limit delays
 
 	// Last is the earliest time at which the last delayed eviction can start.
 	Last      time.Time `json:"last"`
-	Evictions int       `json:"evictions"` // number of evictions that the limit applies to, up to that one
+	Evictions int       `json:"evictions"` // number of evictions that the limit applies to, up to the last delayed one
 }
 
 // Totals count evictions by their state.
@@ -299,7 +299,7 @@ type Changes struct {
 	Since string `json:"since"` // the tag of the earlier snapshot
 
 	Gone      []types.UID `json:"gone"`      // the UIDs of evictions that have ended
-	NodesGone []string    `json:"nodesGone"` // the names of nodes that no longer have such taints
+	NodesGone []string    `json:"nodesGone"` // the names of nodes that no longer have taints that evict
 }
 
 // EvictionList lists the evictions that match a query, earliest deadline first.
@@ -307,7 +307,7 @@ type EvictionList struct {
 	TypeMeta
 	At time.Time `json:"at"`
 
-	// Part is that of the manager in a snapshot: only evictions that it shows are listed and counted.
+	// Part is as in the Manager of a snapshot: only the evictions that a snapshot shows are listed and counted.
 	Part string `json:"part,omitempty"`
 
 	// Total is the number of evictions that match the query. The items are the first of them, at most limit.

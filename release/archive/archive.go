@@ -31,7 +31,7 @@ func complete(files Files, at time.Time) Files {
 	return all
 }
 
-// Folder returns all files in a folder, named from there.
+// Folder returns all files in a folder, named by their paths within it.
 func Folder(folder string) (Files, error) {
 	files, all := Files{}, os.DirFS(folder)
 	err := fs.WalkDir(all, ".", func(name string, entry fs.DirEntry, err error) error {

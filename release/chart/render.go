@@ -80,7 +80,7 @@ var (
 	digestLine     = regexp.MustCompile(`(?m)^  digest: .*$`)
 )
 
-// Pack writes the chart in dir as an archive that helm installs into the folder out. The tag of its image is this
+// Pack writes the chart in dir to the folder out, as an archive that helm installs. The tag of its image is this
 // version, unless the image has a digest. All files have this time.
 func Pack(dir, out, version string, image Image, at time.Time) error {
 	c, err := load(dir, version)
@@ -114,7 +114,7 @@ func Defaults(dir string) (version, repository string, err error) {
 	return c.Metadata.AppVersion, repository, nil
 }
 
-// renderer renders the templates of a chart, without access to a cluster or with.
+// renderer renders the templates of a chart, with or without access to a cluster.
 type renderer func(c charter.Charter, values common.Values) (map[string]string, error)
 
 func render(dir string, r Release, by renderer) (map[string]string, error) {

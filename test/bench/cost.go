@@ -20,7 +20,7 @@ type pausable interface {
 	Resume() error
 }
 
-// throttled calls do while the process runs for this share of the time only, as the quota of a cgroup has it. The
+// throttled calls do while the process runs for this share of the time only, as under a cgroup's quota. The
 // process runs freely afterwards. Signals need neither privileges nor a certain version of cgroups.
 func throttled(ctx context.Context, p pausable, share float64, do func() error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -64,7 +64,7 @@ func (w *world) spent(ctx context.Context) (outcome, error) {
 	return o, nil
 }
 
-// requests counts what the API server has answered, by its metrics. Watches are left out: they count when they end.
+// requests counts what the API server has answered, by its metrics. Watches are left out: they count only at their end.
 func requests(metrics string) outcome {
 	const answered = "apiserver_request_total"
 	return outcome{

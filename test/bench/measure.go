@@ -19,7 +19,7 @@ import (
 const (
 	burstNodes   = 100
 	slowNodes    = 5    // for the built-in controller with its default client limits
-	maxEvents    = 5000 // of more pods than these, events are not waited for: listing events is expensive
+	maxEvents    = 5000 // with more pods, events are not waited for: listing events is expensive
 	burstTimeout = 5 * time.Minute
 
 	idleSamples = 20
@@ -115,7 +115,7 @@ func (w *workload) evictLoaded(ctx context.Context, s subject) (times []time.Tim
 	return times, err
 }
 
-// evict taints all nodes; plain workers begin at the same time. It returns when each pod was deleted.
+// evict taints all nodes; plain workers begin at the same time. It returns the time of each deletion.
 func (w *workload) evict(ctx context.Context, s subject) ([]time.Time, error) {
 	group, both := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.taint(both, nil) })
@@ -293,7 +293,7 @@ func (w *workload) one(ctx context.Context, s subject, i int) (time.Duration, er
 	return times[0].Sub(began), nil
 }
 
-// settled starts a subject on the shared population, and leaves it alone for a while: the work after its start is over.
+// settled starts a subject on the shared population, and leaves it alone until the work after its start is over.
 func (w *world) settled(ctx context.Context, s subject) (*testcluster.Component, error) {
 	if err := w.atLeast(ctx, manyNodes); err != nil {
 		return nil, err

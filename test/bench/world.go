@@ -87,7 +87,7 @@ func (w *world) atLeast(ctx context.Context, nodes int) error {
 	return err
 }
 
-// waitFor returns when each of the pods was deleted.
+// waitFor waits until the pods are deleted, and returns the time of each deletion.
 func (w *world) waitFor(ctx context.Context, pods []load.Identity) ([]time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, burstTimeout)
 	defer cancel()

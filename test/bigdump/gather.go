@@ -13,7 +13,7 @@ import (
 type Form func(Cluster) (io.Reader, error)
 
 // MustGather returns the cluster as "oc adm must-gather" writes it, in a tar archive: the nodes, the pods, and then each
-// pod again with a log of this many bytes, which prints a pod. Each file is a List in this form.
+// pod again with a log of this many bytes, which repeats a pod's text. Each other file is a List in this form.
 func (c Cluster) MustGather(in Form, log int) (io.Reader, error) {
 	nodes, err1 := list(Cluster{Nodes: c.Nodes}, in, 0)
 	pods, err2 := list(c, in, c.Nodes)
@@ -43,8 +43,8 @@ func (c Cluster) MustGather(in Form, log int) (io.Reader, error) {
 	}}, nil
 }
 
-// list returns a file with the objects of a cluster from this one on. It generates them twice, as a tar archive has the
-// size of a file before its text.
+// list returns a file with the objects of a cluster, from number first on. It generates them twice, because a tar
+// archive has the size of a file before its text.
 func list(c Cluster, in Form, first int) (file, error) {
 	counted, err1 := in(c)
 	text, err2 := in(c)
@@ -67,8 +67,8 @@ type file struct {
 type archive struct {
 	file   func(number int) (f file, ok bool)
 	number int       // of the next file
-	entry  io.Reader // what is read
-	ended  bool      // it is the end mark
+	entry  io.Reader // what Read reads from
+	ended  bool      // entry is the end mark
 }
 
 func (a *archive) Read(p []byte) (int, error) {

@@ -79,7 +79,7 @@ func (d *DeletionTimes) note(uid types.UID) {
 	}
 }
 
-// Of waits until the pod is deleted, at most to the time until. It returns the time of the deletion, and whether there
+// Of waits until the pod is deleted, or the time until has come. It returns the time of the deletion, and whether there
 // was a deletion.
 func (d *DeletionTimes) Of(ctx context.Context, uid types.UID, until time.Time) (time.Time, bool) {
 	ctx, cancel := context.WithDeadline(ctx, until)

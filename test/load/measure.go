@@ -41,7 +41,7 @@ func ProcessorTime(pid int) (seconds float64, err error) {
 	return seconds, nil
 }
 
-// Metrics returns the metrics of the server at this address, whose certificate is its own, to a user of its cluster.
+// Metrics returns the metrics of the server at this address, as a user of its cluster. It accepts any certificate.
 func Metrics(ctx context.Context, kubeconfig, address string) (string, error) {
 	config, err := clientcmd.BuildConfigFromFlags("https://"+address, kubeconfig)
 	if err != nil {

@@ -73,7 +73,7 @@ func IdentityOf(pod *v1.Pod) Identity {
 	return Identity{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }
 
-// PlainWorkers is the number of plain workers that evict in comparisons, which equals taint-manager's slots.
+// PlainWorkers is the number of plain workers that evict in comparisons, equal to the default of --eviction-workers.
 const PlainWorkers = 32
 
 // PatchAndDelete sends the requests of the method "delete" for one pod.

@@ -36,7 +36,7 @@ func SkipIfSwapping(t testing.TB) {
 	}
 }
 
-// Skip returns why what has this name is not to be done on a machine that is swapping memory; "" on any other machine.
+// Skip returns why the test or the run with this name is skipped; "" if this machine is not swapping memory.
 func Skip(name string) (why string) {
 	took := touch()
 	if took <= atMost {

@@ -66,7 +66,7 @@ func (s *source) original(from, to token.Pos) string {
 	return s.text[s.set.Position(from).Offset:s.set.Position(to).Offset]
 }
 
-// rewritten returns the text of a node. Constants stay, as they have no value that a variable chooses.
+// rewritten returns the text of a node. Constants stay, because no variable can choose their values.
 func (s *source) rewritten(n ast.Node) string {
 	var out strings.Builder
 	done := n.Pos()

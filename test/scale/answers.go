@@ -42,7 +42,7 @@ func permit(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// kinds are the kinds of resources of which there is no object.
+// kinds are the kinds of the resources whose lists are always empty, by resource.
 var kinds = map[string]string{
 	"configmaps": "ConfigMap", "daemonsets": "DaemonSet", "events": "Event", "leases": "Lease", "namespaces": "Namespace",
 	"poddisruptionbudgets": "PodDisruptionBudget",

@@ -103,7 +103,7 @@ func (c *collection) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(c.page(q))
 }
 
-// selected returns the numbers that a field selector selects, as those of a node's pods or of one object.
+// selected returns the numbers that a field selector selects, such as those of a node's pods or of one object.
 func (c *collection) selected(selector string) (first, end int) {
 	for one := range strings.SplitSeq(selector, ",") {
 		key, value, _ := strings.Cut(one, "=")
@@ -182,7 +182,7 @@ type stream struct {
 	*collection
 	to     http.ResponseWriter
 	meta   []byte
-	next   int // of the changes
+	next   int // the place of the next change
 	buffer []byte
 }
 
@@ -204,8 +204,8 @@ func (s *stream) flush() error {
 	return err
 }
 
-// sendAll sends all objects, and what ends the list. Changes from its beginning on follow, even if an object had them
-// already.
+// sendAll sends all objects, and what ends the list. The changes since the beginning of the list follow, even
+// those that the list already showed.
 func (s *stream) sendAll() error {
 	s.mu.Lock()
 	s.next = len(s.changes)

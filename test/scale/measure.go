@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	share     = 10 // one node in so many is due at the instant, and one in so many gets a long taint
+	share     = 10 // one node in this many gets the short taint, and one in this many the long one
 	settling  = 10 * time.Second
 	quietSpan = 5 * time.Second
 	updating  = 10 * time.Second
@@ -213,7 +213,7 @@ func (t *trial) get(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(response.Body)
 }
 
-// scheduled waits until so many evictions are scheduled, and returns when that was.
+// scheduled waits until at least this many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
 	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
 		began := time.Now()
@@ -224,7 +224,7 @@ func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err err
 	})
 }
 
-// longTaints taints nodes whose pods tolerate that.
+// longTaints sets a taint that pods tolerate for an hour, and measures until all of these pods are scheduled.
 func (t *trial) longTaints(ctx context.Context) error {
 	began := time.Now()
 	t.taint(t.part(), 2*t.part(), longKey)
@@ -393,7 +393,7 @@ func (t *trial) takeover(ctx context.Context) error {
 	return err
 }
 
-// deadlines returns the earliest deadlines by pod.
+// deadlines returns the earliest 10,000 deadlines, by pod.
 func (t *trial) deadlines(ctx context.Context) (map[string]time.Time, error) {
 	text, err := t.get(ctx, t.manager.Page()+"api/v1/evictions?limit=10000")
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	longKey  = "scale/long"  // all pods tolerate it for an hour
 )
 
-const podUID = "10000000-0000-4000-8000-00000" // and its number
+const podUID = "10000000-0000-4000-8000-00000" // followed by the number of the pod
 
 // The stages of a pod.
 const (
@@ -35,7 +35,7 @@ const (
 	stages
 )
 
-// podTemplates are the forms of a pod: whether it is a lone one, and its stage.
+// podTemplates are the forms of a pod, by whether it is a lone one, and by its stage.
 type podTemplates [2][stages]*template
 
 // newPodTemplates returns pods of 4.5 kB.
@@ -100,7 +100,7 @@ func newNodeTemplate(keys ...string) *template {
 	return newTemplate(node)
 }
 
-// newBookmarkTemplate returns the object of a bookmark.
+// newBookmarkTemplate returns the object of a bookmark; if ends is set, of the one that ends the list in a watch.
 func newBookmarkTemplate(ends bool) *template {
 	m := metav1.ObjectMeta{ResourceVersion: placeholders[version]}
 	if ends {

@@ -56,7 +56,7 @@ func (s *server) remove(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// named returns the pod of a request, whose body must have no UID of another pod; otherwise it answers.
+// named returns the pod of a request. If there is none, or the body has another pod's UID, it answers the request.
 func (s *server) named(w http.ResponseWriter, r *http.Request) (number int, ok bool) {
 	number = numberOf(r.PathValue("name"))
 	if _, exists := s.pods.get(number); !exists {

@@ -17,7 +17,7 @@ import (
 )
 
 // server speaks the API server's protocol as far as taint-manager, its commands and the built-in controller use it. It
-// makes pods and nodes of the same numbers alike, and keeps what else clients store.
+// makes pods and nodes from their numbers, and keeps whatever else clients store.
 type server struct {
 	*httptest.Server
 	nodes, pods *collection
@@ -169,7 +169,7 @@ func (s *server) stateWritten(after time.Time) time.Time {
 	return s.journal[i].at
 }
 
-// taint gives the nodes from first to end a taint with this key instead of those that they have.
+// taint replaces the taints of the nodes from first to end-1 by a taint with this key.
 func (s *server) taint(first, end int, key string) {
 	text := newNodeTemplate(key)
 	for number := first; number < end; number++ {

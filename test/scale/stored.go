@@ -32,7 +32,7 @@ func decode(r *http.Request) (runtime.Object, error) {
 	return object, err
 }
 
-// store returns a handler that creates an object, or replaces that of the same version.
+// store returns a handler that creates an object, or replaces the stored one if the two have the same version.
 func (s *server) store(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { s.put(w, r, code) }
 }
@@ -55,7 +55,7 @@ func (s *server) put(w http.ResponseWriter, r *http.Request, code int) {
 	send(w, code, object)
 }
 
-// replace stores a new object, or one that replaces that of the same version.
+// replace stores a new object, or replaces the stored one if the two have the same version.
 func (s *server) replace(at string, m metav1.Object, isNew bool) *apierrors.StatusError {
 	s.mu.Lock()
 	defer s.mu.Unlock()

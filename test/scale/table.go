@@ -16,7 +16,7 @@ import (
 // outcome has the figures of one subject with one number of pods, by the names of their rows.
 type outcome map[string]float64
 
-// row is a line of the table. The target is of the largest number of pods.
+// row is a line of the table. The target is for the largest number of pods.
 type row struct {
 	name   string
 	text   string // with the unit

@@ -27,7 +27,7 @@ func (w *World) do(d *action) {
 	}
 }
 
-// do performs an action of users or controllers on nodes and pods, and reports whether it is one.
+// do performs the action if it is one of users or controllers on nodes or pods, and reports whether it is.
 func (s *server) do(d *action) bool {
 	return s.doNode(d, nodeName(d.node)) || s.doPod(d, podName(d.pod))
 }
@@ -91,7 +91,7 @@ func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
 }
 
 // managedFields returns the managedFields after the taints were written: mostly true, but sometimes missing, without a
-// time, as they were before, or of when a slow request was received.
+// time, as they were before, or with the earlier time at which a slow request was received.
 func (s *server) managedFields(before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	at := s.stamp()
 	entry := metav1.ManagedFieldsEntry{
@@ -210,7 +210,7 @@ func (w *World) doFault(d *action) {
 	}
 }
 
-// doPartition changes a partition of the journal; no replica takes part in it.
+// doPartition changes a partition of the journal on the server, without a replica.
 func (w *World) doPartition(d *action) {
 	i := journal.PartitionOf(nodeName(d.node))
 	o := w.server.objects[i]
@@ -283,7 +283,7 @@ func (w *World) doProcess(d *action, p *process) {
 	}
 }
 
-// startAgain starts a replica that is down, or waits until it is down.
+// startAgain starts a replica that is down; if the replica is ending, startAgain waits until it is down.
 func (w *World) startAgain(replica int) {
 	switch p := w.processes[replica]; {
 	case p == nil:

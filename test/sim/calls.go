@@ -50,7 +50,7 @@ func (p *process) connectEvictor() {
 	})
 }
 
-// call starts a call of the dispatcher. What the pod's shard has not processed yet counts from the confirmation on.
+// call starts a call of the dispatcher. If the pod's shard is behind, the oracle judges only from the confirmation on.
 func (p *process) call(e eviction.Request) {
 	p.w.say(p.name, "calls for pod %s, attempt %d: %v", e.Pod.UID, e.Attempt, e.Verdict)
 	err := p.observer.Called(p.w.now(), e.Pod.UID, p.clock.moment(e.Verdict.At), e.Attempt)

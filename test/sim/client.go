@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// client is the clientset of a process, as far as the evictor uses one: it passes each request to the call that
-// runs, and waits there for the answer.
+// client is the clientset of a process, as far as the evictor uses one: it passes each request to the flight whose turn
+// it is, and suspends that flight until the answer arrives.
 type client struct {
 	kubernetes.Interface
 	typedv1.CoreV1Interface
@@ -107,7 +107,7 @@ func (p podClient) Patch(
 	return patched, nil
 }
 
-// noteGeneration records the generation that an answer has shown. The beginning of a deletion counts as an edit.
+// noteGeneration records the generation that an answer has shown, without the increment by the beginning of a deletion.
 func (f *flight) noteGeneration(p *v1.Pod) {
 	f.shown = p.Generation
 	if p.DeletionTimestamp != nil {

@@ -20,7 +20,7 @@ type drawer struct {
 	created int // number of pods created so far
 }
 
-// common returns the actions of users and controllers, each as often as it is to be drawn.
+// common returns the kinds of actions of users and controllers. A kind that is drawn more often is repeated more often.
 func common() []kind {
 	return slices.Concat(
 		times(22, setTaint), times(10, liftTaint), times(8, flap), times(10, swap), times(3, ready, rewrite),
@@ -30,7 +30,7 @@ func common() []kind {
 	)
 }
 
-// faults returns all other actions.
+// faults returns all other kinds, in the same way.
 func faults() []kind {
 	return slices.Concat(
 		times(3, away), times(1, hang), times(3, failing), times(2, throttling), times(4, losing),

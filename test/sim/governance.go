@@ -19,7 +19,7 @@ type governance struct {
 	config  breaker.Config
 	judge   policy.Judge
 	file    int           // the number of the latest file
-	listing int           // how many lists it waits for
+	listing int           // how many files wait for new lists
 	timer   time.Duration // when the core has a step due
 
 	changed time.Duration // when the last batch of changes of nodes was received
@@ -48,7 +48,7 @@ func (w *World) reload(n int) {
 	}
 }
 
-// takeIn takes in a file. Where the cache lacks what it needs, nodes and pods are listed again first.
+// takeIn takes in a file. If the cache lacks what the file needs, nodes and pods are listed again first.
 func (p *process) takeIn(n int) {
 	g := &p.governance
 	if n <= g.file {
@@ -86,7 +86,7 @@ func (g *governance) need() (lacks bool) {
 	return g.p.feed.Need(g.judge.Needs().Or(g.p.w.plan.files[g.file].config.Set.Needs()))
 }
 
-// step passes one input to the core, and its effects on.
+// step passes one input to the core, and carries out its effects.
 func (g *governance) step(in breaker.Input) {
 	if g.p.dead {
 		return
@@ -122,7 +122,7 @@ func (g *governance) replaceJudge(j policy.Judge) {
 	}
 }
 
-// NodesChanged is called by the cache while breakers are needed. The core has a queue of its own.
+// NodesChanged is called by the cache while breakers are needed. The core gets the changes after this event.
 func (p *process) NodesChanged(changes []breaker.NodeChange, all bool) {
 	p.governance.changed = p.w.now()
 	p.after(0, func() { p.governance.step(breaker.NodesChanged{Changes: changes, All: all}) })

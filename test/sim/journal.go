@@ -19,12 +19,12 @@ import (
 type object struct {
 	version int // 0 if it does not exist
 	data    map[string]string
-	records map[string]oracle.Record // the oracle's counterparts, by node
+	records map[string]oracle.Record // the oracle's counterparts of the records in data, by node
 	last    oracle.LastWatch         // when the writer had last watched
 	forged  bool                     // the times are not those of the counterparts
 }
 
-// keeper is a process's core of the journal, with what its shell does: it makes the reads and writes.
+// keeper is a process's core of the journal. It also makes the reads and writes, in place of the program's goroutines.
 type keeper struct {
 	p     *process
 	core  *store.Core
@@ -44,7 +44,7 @@ func newKeeper(p *process) keeper {
 	return keeper{p: p, timer: never, core: core}
 }
 
-// step passes one input to the core, and its effects on.
+// step passes one input to the core, and carries out its effects.
 func (k *keeper) step(in store.Input) {
 	if k.p.dead {
 		return
@@ -66,7 +66,7 @@ func (k *keeper) step(in store.Input) {
 	}
 	if slices.Contains(do.Done, k.asked) {
 		term := k.p.term
-		// The keeper has a goroutine of its own: shards get the notifications of this event before.
+		// The program's keeper has a goroutine of its own, so the shards get the notifications of this event first.
 		k.p.after(0, func() {
 			if k.p.term == term && term != nil {
 				k.p.begin()
@@ -135,7 +135,7 @@ func (k *keeper) readOf(c store.Call) *request {
 	}
 }
 
-// readGuards passes the record of guards and holds on, as the root does.
+// readGuards passes on the record of guards and holds, as the root package does.
 func (k *keeper) readGuards(g store.Guards) {
 	j := breaker.Journaled{Unread: !g.Read}
 	if len(g.Text) > 0 {
@@ -214,11 +214,11 @@ type source struct {
 	p *process
 }
 
-// Explain passes a record to the cache, and its counterpart to the oracle.
+// ApplyRecord passes a record to the cache, and its counterpart to the oracle.
 func (s source) ApplyRecord(node string, r journal.Record, last journal.LastWatch) {
 	k := &s.p.keeper
 	number := journal.PartitionOf(node)
-	s.p.w.excused = s.p.w.excused || k.read[number].forged // nobody can tell
+	s.p.w.excused = s.p.w.excused || k.read[number].forged // the oracle can't judge it
 	if theirs, ok := k.read[number].records[node]; ok && theirs.IsOf(r.Version) {
 		by := k.read[number].last
 		if head, _, err := journal.Decode(number, k.read[number].data); err == nil && head.LastWatch != last {

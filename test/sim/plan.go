@@ -63,7 +63,7 @@ func (k kind) isFault() bool {
 	return false
 }
 
-// action is one thing that happens to a world. It names its object by number, so that other actions can be left out.
+// action is one thing that happens to a world. It names its object by number, so it still works if others are left out.
 type action struct {
 	at          time.Duration
 	kind        kind
@@ -102,14 +102,14 @@ type plan struct {
 	stale    bool          // the first lists may be stale
 	turmoil  time.Duration // how long actions happen
 	actions  []action
-	files    []file // configuration files, in the order of their times; none: one without policies
+	files    []file // configuration files, in the order of their times; if empty: one file without policies
 
 	// How far the wall clocks of the API server and of the replicas are ahead of the true time.
 	serverAhead time.Duration
 	ahead       []time.Duration
 
 	// How far the clock of a second API server is ahead of that of the first one. Every other answer to a process that
-	// asks for the time is from there.
+	// asks for the time is from the second one.
 	apart time.Duration
 }
 
@@ -152,7 +152,7 @@ func draw(seed uint64) *plan {
 
 func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
-// span draws a duration between two.
+// span draws a duration from least to most.
 func span(r *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(r.Int64N(int64(most-least)+1))
 }

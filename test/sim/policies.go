@@ -71,7 +71,7 @@ func compiled(c policy.Config, paused bool) breaker.Config {
 	return breaker.Config{Config: c, Set: set, Paused: paused}
 }
 
-// policyDrawer draws what a configuration consists of. No policy changes a deadline, so that the oracle knows them.
+// policyDrawer draws what a configuration consists of. No policy changes a deadline, so the oracle knows the deadlines.
 type policyDrawer struct{ *rand.Rand }
 
 // policy draws a policy for one key of NoExecute taints.

@@ -33,7 +33,7 @@ type process struct {
 	dead     bool
 	ending   bool          // it takes no new work
 	frozen   time.Duration // the process does nothing before this moment
-	putOff   []func()      // what it does then
+	putOff   []func()      // what the process does at that moment
 
 	feed        *cluster.Feed
 	nodes, pods *stream
@@ -127,7 +127,7 @@ func (p *process) run(do func()) {
 	}
 }
 
-// wakeBy makes the process run the function at that time of its clock; the zero time is never.
+// wakeBy makes the process run the function at that time of its clock; the zero time means never.
 func (p *process) wakeBy(timer *time.Duration, next time.Time, do func()) {
 	at := never
 	if !next.IsZero() {

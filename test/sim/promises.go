@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
-// The promises of policies, guards and slots.
+// The promises of policies, guards and places.
 const (
 	HeldGoes     = "nothing that is held goes"
 	Crowded      = "no more than three calls in flight for each worker"
@@ -32,7 +32,7 @@ func (f *flight) permitted() error {
 	return nil
 }
 
-// decided judges a request that writes by the file that the process has in force, and by what the process was shown.
+// decided judges a request that writes, by the file that is in force in the process, and by what the process was shown.
 func (f *flight) decided() error {
 	p, uid, key, node := f.p, f.e.Pod.UID, f.e.Verdict.Taint.Key, f.e.Pod.Node
 	switch by := p.governance.heldBy(key, node); {
@@ -92,7 +92,7 @@ func (g *governance) tooMany(b *policy.Breaker, group string) bool {
 	return g.p.started && g.changed != g.p.w.now() && affected > limit
 }
 
-// settle returns how long a taint of this key must have been shown.
+// settle returns how long a taint of this key must have been shown before it may evict.
 func (g *governance) settle(key string) (least time.Duration) {
 	for i := range g.config.Guards.Breakers {
 		if b := &g.config.Guards.Breakers[i]; b.Counts(key) {

@@ -20,7 +20,7 @@ type request struct {
 	meant           types.UID       // precondition of a deletion
 	accepted        bool            // by the server
 	err             error           // the answer
-	waits           <-chan struct{} // no request: the end of a GET that another call has sent
+	waits           <-chan struct{} // if set, this is no request: it waits for the end of another call's GET
 }
 
 // end passes the answer on, unless the request is over.

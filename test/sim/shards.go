@@ -101,7 +101,7 @@ func (s *shardRun) work() {
 // otherTurn comes after the turns of all nodes.
 const otherTurn = "1"
 
-// turnOf sorts inputs: nodes first, and all in an order that depends only on the seed.
+// turnOf returns the key that sorts an input: nodes first, and all in an order that depends only on the seed.
 func turnOf(in shard.Input) string {
 	switch in := in.(type) {
 	case shard.NodeChanged:
@@ -151,7 +151,7 @@ func (p *process) settle() {
 	p.w.check(p.observer.Settled(p.w.now(), queued, held))
 }
 
-// heldBy returns the state that a shard has of each pod, by what it shows of them.
+// heldBy returns the state that a shard has of each pod, as the shard's views show it.
 func heldBy(core *shard.Core, c *clock, now time.Time) map[types.UID]oracle.Held {
 	held := map[types.UID]oracle.Held{}
 	for _, v := range core.Views(now) {

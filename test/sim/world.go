@@ -24,7 +24,7 @@ type World struct {
 
 	trace   func(line string)
 	err     error
-	excused bool // a process leads by a forged record: the world ends
+	excused bool // a process has read a forged record, which the oracle can't judge: the world ends
 }
 
 // Result is the result of a world.
@@ -100,7 +100,7 @@ func newWorld(p *plan, o Options) *World {
 	return w
 }
 
-// live runs the world up to the quiet end, and judges the end.
+// live runs the world, whose last part has no faults, and judges the end.
 func (w *World) live() {
 	calm := preface + w.plan.turmoil
 	w.until(calm)

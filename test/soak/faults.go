@@ -25,8 +25,8 @@ const (
 // kind is a kind of fault.
 type kind struct {
 	name         string
-	wait         time.Duration // after its end, what it delayed may take: another process takes over, or a try is due
-	namespaces   []string      // only their pods are delayed; nil is all
+	wait         time.Duration // from its end until what it delayed is done: a process takes over, or a try is due
+	namespaces   []string      // only their pods are delayed; nil means all
 	losesAnswers bool
 	holds        string // evictions for taints with this key are held
 	do           func(*soak, context.Context) error
@@ -132,7 +132,7 @@ func (s *soak) deletePartition(ctx context.Context) error {
 		return err
 	}
 	for i := range list.Items {
-		name, entries := list.Items[i].Name, len(list.Items[i].Data) // one of them is no node's
+		name, entries := list.Items[i].Name, len(list.Items[i].Data) // one entry is not about a node
 		if strings.HasPrefix(name, journal) && name != journal+"state" && entries > 1 {
 			return maps.Delete(ctx, name, metav1.DeleteOptions{})
 		}

@@ -20,7 +20,7 @@ const (
 )
 
 const (
-	confirmed = 5 * time.Second  // how old the GET of the node may be on which a DELETE rests
+	confirmed = 5 * time.Second  // how old the GET of the node may be that confirms a DELETE
 	patience  = 15 * time.Second // how long a due pod may stay while there is no fault
 )
 
@@ -54,7 +54,7 @@ func (s span) without(others []span) (left time.Duration) {
 	return left + max(0, s.to.Sub(at))
 }
 
-// fault is a fault from its begin until what waited for its end is done.
+// fault is a fault, from its beginning until what it delayed is done.
 type fault struct {
 	span
 	kind
@@ -132,8 +132,8 @@ func (h *history) judge() *verdict {
 	return v
 }
 
-// accepted returns the DELETEs that were carried out. One whose answer or record was lost is the last that failed, or
-// the first sight of the terminating pod.
+// accepted returns the DELETEs that were carried out. If the pod is gone without one, an answer or a record was lost:
+// then the last DELETE with a server error counts or, without one, the first sight of the terminating pod.
 func (p *pod) accepted() (list []call) {
 	unknown := call{span: span{p.gone, p.gone}, uid: p.UID}
 	for _, c := range slices.SortedFunc(slices.Values(p.calls), func(a, b call) int { return a.from.Compare(b.from) }) {
@@ -172,7 +172,7 @@ func (h *history) judgeCall(v *verdict, p *pod, c call) {
 		h.taints[p.Spec.NodeName])
 }
 
-// judgeWait judges a pod that was not deleted before until.
+// judgeWait judges how long a pod that is due stayed until it was deleted, or until the end.
 func (h *history) judgeWait(v *verdict, p *pod, until time.Time) {
 	for _, t := range h.taints[p.Spec.NodeName] {
 		due, goes := p.due(&t)

@@ -84,7 +84,7 @@ func addState(states map[string][]state, r *load.Request) error {
 // taintsOf returns when the taints were set and removed, in the order of their beginnings.
 func taintsOf(states []state, never time.Time) (all []tainted) {
 	slices.SortStableFunc(states, func(a, b state) int { return cmp.Compare(a.version, b.version) })
-	set := map[string]int{} // the places in all of the taints that are set, by key
+	set := map[string]int{} // the index in the list all of each taint that is set, by key
 	for _, s := range states {
 		left := maps.Clone(set)
 		for _, taint := range s.taints {
@@ -105,7 +105,7 @@ func taintsOf(states []state, never time.Time) (all []tainted) {
 	return all
 }
 
-// addPod adds what a request says of a pod: its state afterwards or, if it is a DELETE by taint-manager, the call.
+// addPod adds what a request says of a pod: its state afterwards and, if it is a DELETE by taint-manager, the call.
 func (h *history) addPod(r *load.Request) error {
 	var after v1.Pod
 	var options metav1.DeleteOptions

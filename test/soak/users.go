@@ -22,14 +22,14 @@ const (
 	nodes      = 40
 	pods       = 400
 	namespaces = 8
-	rest       = 8 * time.Second // for how long a node's taints stay as they are at least
+	rest       = 8 * time.Second // how long, at least, a node's taints stay unchanged
 	heldKey    = "c"
 	label      = "soak"
 )
 
 var keys = []string{"a", "b", heldKey}
 
-// users taint nodes, and replace the pods that go by pods with the same tolerations.
+// users taint nodes, and replace pods that are gone with new ones that have the same tolerations.
 type users struct {
 	*soak
 	rand        *rand.Rand
@@ -150,7 +150,7 @@ func (s *soak) create(ctx context.Context, pod *v1.Pod) error {
 	})
 }
 
-// somePod returns a small pod, as the audit log has each of its states.
+// somePod returns a pod that is small, because the audit log has each of its states.
 func somePod(name string, namespace, node int, tolerations []v1.Toleration) *v1.Pod {
 	pod := load.Pod(name, nodeName(node), map[string]string{})
 	pod.Namespace = fmt.Sprintf("ns-%d", namespace)

@@ -89,8 +89,8 @@ type authority struct {
 
 const serverName = "testcluster"
 
-// writePKI creates the authority, and the key and the certificate of all servers. The API server takes this certificate
-// for the aggregator's, too, by its name, which no client has.
+// writePKI creates the authority, and the key and the certificate of all servers. The API server accepts this
+// certificate as the aggregator's, too, by the name in it, which no client has.
 func (c *Cluster) writePKI() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

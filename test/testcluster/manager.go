@@ -39,8 +39,8 @@ func (c *Cluster) StartManager(ctx context.Context, flags ...string) (*Manager, 
 	return m, nil
 }
 
-// Launch is like [Cluster.StartManager], but does not wait until the manager is ready. It runs this build of
-// taint-manager, unless the path is empty, with the permissions of the kubeconfig's user, unless there is none.
+// Launch is like [Cluster.StartManager], but does not wait until the manager is ready. It runs the program
+// at the path binary, as the user of kubeconfig. If one of these is empty, it is as for [Cluster.StartManager].
 func (c *Cluster) Launch(ctx context.Context, binary, kubeconfig string, flags ...string) (*Manager, error) {
 	if kubeconfig == "" {
 		err := c.Permit(ctx, flags...)

@@ -1,4 +1,4 @@
-// The page: a store, which asks for changes, and a timeline and lists that show the store through one filter.
+// The page: a source, which asks for changes, and a store, whose rows a timeline and lists show through one filter.
 
 /** @import {Row} from './types.js' */
 /** @import {Item} from './lists.js' */

@@ -16,7 +16,7 @@ export function rate(evicted, now) {
 }
 
 /**
- * The evictions that are due and not stuck, and when the last of them, and of those that become due meanwhile, will
+ * The number of evictions that are due and not stuck, and when all of them, and those that become due meanwhile, will
  * be done at the present rate; null if none is late.
  * @param {Iterable<Row>} rows @param {Row[]} evicted @param {number} now
  */

@@ -36,7 +36,7 @@ export function clock(ms, now) {
   return date(ms) === date(now) ? time : `${date(ms)} ${time}`;
 }
 
-/** The same with its zone. @param {number} ms @param {number} now */
+/** The time as clock tells it, with the zone. @param {number} ms @param {number} now */
 export const stamp = (ms, now) => `${clock(ms, now)} ${zone(ms)}`;
 
 /** A text of the manager, with its UTC times converted to the chosen zone. @param {string} of @param {number} now */
@@ -51,7 +51,7 @@ export function span(ms) {
   return `${Math.floor(n / day)} d ${Math.floor((n % day) / hour)} h`;
 }
 
-/** A short time with its tenths: a lateness. @param {number} seconds */
+/** A lateness, with tenths or hundredths of a second if it is short. @param {number} seconds */
 export function lateness(seconds) {
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   return span(seconds * second);

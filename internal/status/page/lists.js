@@ -75,7 +75,7 @@ function reason(r, now) {
 }
 
 const nodeOf = column('Node', (i) => row(i).of.node, (i) => row(i).of.node, 'wide name');
-// The effect is always NoExecute; the explanation shows it.
+// The effect NoExecute is left out; the explanation shows it.
 const taintOf = names('Taint', (i) => row(i).of.taint.replace(/:NoExecute$/, ''), (i) => row(i).of.taint, 'mid wide name taint');
 const ownerOf = names('Owner', (i) => row(i).owner || 'none', (i) => row(i).owner || '\uffff', 'mid wide name');
 const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).due, now), (i) => row(i).due, 'wide time') };

@@ -78,7 +78,7 @@ export function binned(rows, width, now) {
 
 /**
  * A lane for each node, the busiest first: ordered by pending evictions, then by evicted pods.
- * @param {Iterable<Row>} rows @param {Iterable<string>} tainted nodes that have a lane without any row
+ * @param {Iterable<Row>} rows @param {Iterable<string>} tainted nodes that have a lane even if they have no row
  * @returns {Lane[]}
  */
 export function lanesOf(rows, tainted) {

@@ -5,7 +5,7 @@
 const staleAfter = 15_000; // milliseconds after an answer
 const patience = 10_000; // for an answer to begin
 const longPatience = 120_000; // for an answer to end: the first one may be long
-const again = 1_000; // after an answer
+const again = 1_000; // from an answer to the next request
 const longest = 10_000; // between two requests while the manager does not answer
 
 export class Source {

@@ -10,7 +10,7 @@ import { glyph, titles } from './states.js';
 const binWidth = 36; // pixels, at least
 const pageOfLanes = 14;
 const fewLanes = 4; // at first, on a small screen
-const past = 0.22; // the part of the width that is left of now, if there were evictions
+const past = 0.22; // the part of the width to the left of now, if there were evictions
 const noPast = 0.04; // if there were none
 const shortest = 10_000; // milliseconds across
 const day = 86_400_000;
@@ -49,7 +49,7 @@ export class Timeline {
   /** Milliseconds by which the view is moved from now. */
   #moved = 0;
   #shown = matchMedia('(max-width: 700px)').matches ? fewLanes : pageOfLanes;
-  /** The part of the width that is left of now. */
+  /** The part of the width to the left of now. */
   #past = noPast;
   /** Whether the user has chosen the visible range; until then it fits the evictions. */
   #chosen = false;

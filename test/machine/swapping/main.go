@@ -1,5 +1,5 @@
-// Command swapping exits with 1 if this machine is swapping memory, and then appends its argument to the list of what is
-// skipped.
+// Command swapping exits with 1 if this machine is swapping memory. In this case, it also appends its argument to the
+// list of what is skipped.
 package main
 
 import (

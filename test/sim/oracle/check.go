@@ -178,8 +178,8 @@ func (p *Process) Deletes(uid, precondition types.UID, leading bool) error {
 	return nil
 }
 
-// Arrived records that the API server has accepted a DELETE that was meant for one pod, and that it has deleted the
-// other one. Both have to be the same.
+// Arrived records that the API server has accepted a DELETE: meant is the pod that the process meant, and deleted is
+// the pod that the API server has deleted. Both have to be the same.
 func (p *Process) Arrived(meant, deleted types.UID) error {
 	p.ever(meant).arrived++
 	if meant != deleted {
@@ -200,7 +200,7 @@ func (p *Process) Answered(uid types.UID, got bool) {
 }
 
 // Ends judges the end of the world. Since the moment quiet no request fails and a process leads. A pod that is due
-// must be gone once its deadline has passed by more than grace, unless it is held. Nil stands for no holds.
+// must be gone once its deadline has passed by more than grace, unless it is held. If held is nil, no pod is.
 func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
 	for _, story := range p.oracle.pods {
 		pod := story.pod

@@ -32,13 +32,13 @@ type pair struct{ key, value string }
 
 func pairOf(t *v1.Taint) pair { return pair{t.Key, t.Value} }
 
-// life is one presence of a taint on one node: the time during which a process has to take the taint for unbroken.
+// life is one presence of a taint on one node: the time during which a process has to consider this presence unbroken.
 type life struct {
-	group    string
+	group    string // of the taint, as the function group returns it
 	states   []state
-	heard    []state // from records
-	recorded int64   // the latest node version of such a record
-	shown    []int64 // by step, a showing that has changed the life: the node's version; 0 for those of a record
+	heard    []state // from records that were read
+	recorded int64   // the latest node version of these records
+	shown    []int64 // by step, which is a showing that has changed the life: the node's version
 	total    int     // number of states so far, including those of adopted records
 
 	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
@@ -52,7 +52,7 @@ type life struct {
 	// doubted means that the taint may or may not be the one that the process knew before.
 	doubted bool
 
-	// gap is the version at which the process last saw the node before its first gap through which the life continued.
+	// gap is the version at which the process last saw the node before the first gap that the life outlived; 0: no gap.
 	gap int64
 
 	// dropped means that there were more states than are kept, and that a pod distinguishes some of them or not all
@@ -60,7 +60,7 @@ type life struct {
 	dropped bool
 }
 
-// skew bounds how much later a timestamp of the API counts for a process than it was true; negative if it counts
+// skew bounds by how much later than its true time a timestamp of the API counts for a process; negative if it counts
 // earlier.
 type skew struct{ lo, hi time.Duration }
 
@@ -68,13 +68,13 @@ type skew struct{ lo, hi time.Duration }
 // answer is cut off to the second, and the answer takes time.
 const uncertain = 1500 * time.Millisecond
 
-// skew returns the skew for the process. docs/semantics.md, "Clocks": the smaller age counts that the process's clock
-// and the API server's give.
+// skew returns the skew for the process. docs/semantics.md, "Clocks": of the ages by the process's clock and by the API
+// server's, the smaller one counts.
 func (p *Process) skew() skew {
 	return skew{max(-p.ahead, 0), max(uncertain, -p.ahead) + p.oracle.Apart}
 }
 
-// recordedAt returns by how much a moment of the process is recorded later than it was: docs/semantics.md, "Clocks":
+// recordedAt returns by how much a moment of the process is recorded later than it was. docs/semantics.md, "Clocks":
 // the later time of the two clocks is recorded, rounded up to the millisecond.
 func (p *Process) recordedAt() skew {
 	return skew{max(p.ahead, 0), max(uncertain, p.ahead) + p.oracle.Apart + time.Millisecond}
@@ -127,10 +127,10 @@ func of(taints []v1.Taint, g string) []*v1.Taint {
 //
 // docs/semantics.md, "When a taint was set": a node that has not changed since it was last watched has the same
 // taints. A taint without timeAdded that was removed and set again while no process watched counts as one, unless
-// managedFields show that the same list of taints was written since. Timestamps of the API are whole seconds, so it
-// must if timeAdded is the same. A later timeAdded means a new taint, so it may if timeAdded, rounded up, is not later
-// than the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap, it continues too
-// if timeAdded is not later than the last proof that a process watched.
+// managedFields show that the same list of taints was written since. Timestamps of the API are whole seconds, so the
+// process must if timeAdded is the same. A later timeAdded means a new taint, so the process may if timeAdded, rounded
+// up, is not later than the known start. For the pair not-ready and unreachable, whose timeAdded changes at each swap,
+// the life continues, too, if timeAdded is not later than the last proof that a process watched.
 func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 	if number(v.now.ResourceVersion) <= v.reached {
 		return true, true
@@ -242,8 +242,8 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 	return changed
 }
 
-// orRecorded returns the bounds of a state that a list has shown after a record was read: states are in the order in
-// which they began.
+// orRecorded returns the bounds of a state that a list has shown after a record was read, extended to those of the
+// record's states, because states are in the order in which they began.
 func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
 	for i := range l.heard {
 		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
@@ -304,7 +304,7 @@ func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
 }
 
 // exposure bounds the start of the pod's present exposure. docs/semantics.md, "When a countdown starts": the start
-// of the latest unbroken run of the taint's states that the pod does not bear without a limit.
+// of the latest unbroken run of the taint's states that the pod does not tolerate forever.
 func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
 	first := len(l.shown) - 1
 	for first > 0 && l.exposed(tolerations, first-1) {

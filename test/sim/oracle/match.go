@@ -8,13 +8,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Far is further away than any world lasts: deadlines of many years count as it.
+// Far is further away than any world lasts: deadlines in many years count as Far.
 const Far = time.Duration(math.MaxInt64 / 2)
 
 const far = Far
 
 // endOfTime is roughly the year 10000 in seconds since the epoch of any world. docs/semantics.md, "The rules", 4:
-// a deadline after the year 9999 is none. Worlds avoid deadlines near it.
+// a deadline after the year 9999 counts as none. Worlds avoid deadlines near it.
 const endOfTime = 7900 * 365 * 86400
 
 // tolerates returns how long a pod tolerates a taint, or that it does so without a limit. docs/semantics.md, "The

@@ -22,9 +22,9 @@ const (
 type nodeView struct {
 	node    *v1.Node
 	version int64 // the latest that was shown
-	changed int64 // the latest that showed other taints
+	changed int64 // the latest that showed a change of the taints
 	lives   []*life
-	since   map[string]time.Duration // since when it has been shown with a taint, by group
+	since   map[string]time.Duration // since when it has been shown with a taint, by the taint's group
 }
 
 // podView is what a process knows of a pod.
@@ -127,8 +127,8 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	k.noteSince(v)
 }
 
-// noteSince notes since when the node has been shown with its taints. A breaker that finds taints at its start has
-// nothing to wait for.
+// noteSince notes since when the node has been shown with its taints: those of a first list since the beginning of the
+// world, because a breaker that finds taints at its start has nothing to wait for.
 func (n *nodeView) noteSince(v *view) {
 	before := n.since
 	n.since = map[string]time.Duration{}
@@ -141,7 +141,7 @@ func (n *nodeView) noteSince(v *view) {
 	}
 }
 
-// ShownSince returns since when any process has been shown the node with a taint of this key, without a break.
+// ShownSince returns the earliest time since which a process has always been shown the node with a taint of this key.
 func (o *Oracle) ShownSince(node, key string) time.Duration {
 	first := far
 	for _, p := range o.processes {

@@ -17,14 +17,14 @@ type Record struct {
 	version int64
 	taints  []v1.Taint // of the node, as the writer was shown them last
 	lives   []*life
-	since   map[string]time.Duration // since when the writer was shown the node with a taint, by group
+	since   map[string]time.Duration // since when the writer was shown the node with a taint, by the taint's group
 }
 
 // IsOf reports whether the record is of this version of the node.
 func (r *Record) IsOf(version string) bool { return strconv.FormatInt(r.version, 10) == version }
 
-// Recorded returns what the process records of a node now. It returns an error if the process was not shown the
-// present taints at that version of the node, or if it has read a record of a later version that it was shown, too.
+// Recorded returns what the process records of a node now. It returns an error unless the version is at least that of
+// the last change of the taints that the process was shown, and at most the latest version that it was shown.
 func (p *Process) Recorded(node, version string) (Record, error) {
 	k := p.node(node)
 	r := Record{node: node, uid: k.node.UID, version: number(version), taints: k.node.Spec.Taints}
@@ -50,8 +50,8 @@ type LastWatch struct {
 // LastWatched returns when the process last watched the nodes.
 func (p *Process) LastWatched() LastWatch { return LastWatch{p.watched, p.reached} }
 
-// Explained records that the process has begun a term, and has read a record of a node, whose writer last watched then.
-// docs/journal.md: a record only explains what the process has found in a list.
+// Explained records that the process has begun a term, and has read the record r of a node; last is when the writer of
+// r last watched the nodes. docs/journal.md: a record only explains what the process has found in a list.
 func (p *Process) Explained(at time.Duration, r Record, last LastWatch) {
 	k := p.node(r.node)
 	if k == nil || k.node.UID != r.uid {
@@ -67,7 +67,7 @@ func (p *Process) Explained(at time.Duration, r Record, last LastWatch) {
 }
 
 // explain returns the life after a record of it was read. Where the record may or may not be about this life, the
-// bounds cover both.
+// bounds cover both cases.
 func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWatch, at time.Duration) *life {
 	v := p.view(at, FirstListed)
 	entered := theirs.entered(v.skew, v.creation(k.node), at)
@@ -137,9 +137,9 @@ func (v *view) creation(n *v1.Node) time.Duration {
 	return v.moment(n.CreationTimestamp.Unix()).hi - time.Second
 }
 
-// joinSeen joins the lives. docs/journal.md: a taint that a new leader saw appear keeps that time. So a record whose
-// states the process knows changes none that it saw appear; but one that has the first of two joined states replaces
-// both (docs/lab/simulation.md).
+// joinSeen joins the lives. docs/journal.md: a taint that a new leader saw appear keeps that time. So if the
+// process knows all states of the record, the record changes no state that the process saw appear. But a record that
+// has the first of two joined states replaces both (docs/lab/simulation.md).
 func (l *life) joinSeen(other *life, version int64) {
 	isNew := func(s state) bool { return !l.has(s.pair, other.shown[s.from]) }
 	before, known := *l, !slices.ContainsFunc(other.states, isNew)
@@ -179,7 +179,7 @@ func (l *life) join(other *life, version int64) {
 	l.dropped = l.dropped || other.dropped || l.total > kept
 }
 
-// together returns all these states. It merges states of one taint with one timeAdded; the bounds then cover both.
+// together returns all these states. It merges states of one taint with the same timeAdded; the bounds then cover both.
 func together(lists ...[]state) (all []state) {
 	for i := range lists {
 		for _, s := range lists[i] {
@@ -196,8 +196,8 @@ func together(lists ...[]state) (all []state) {
 	return all
 }
 
-// carryOn continues a recorded life by the process's own life, which it found as the record has it. States are in the
-// order in which they began, so a state that was found in a list since may count from as late as the recorded ones.
+// carryOn continues a recorded life by the process's own life, whose first states are the record's last. States are in
+// the order in which they began, so a later state that was found in a list may count from as late as the recorded ones.
 func (l *life) carryOn(own *life) {
 	steps, latest := len(l.shown), l.latest()
 	shift, now := steps-1, l.at(steps-1)

@@ -4,7 +4,7 @@
 //	kubectl ARGUMENTS...    runs kubectl as the cluster's administrator
 //	apply YAML              applies objects; "\n" stands for a line break
 //	node NAME               adds a simulated node
-//	restart FLAGS...        ends taint-manager and starts it again with these flags, its page at the same place
+//	restart FLAGS...        ends taint-manager and starts it again with these flags, with its page at the same address
 //
 // It ends, with all that it has started, when its input does.
 package main

@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// world is a cluster in which pods come and go; the same numbers make the same cluster.
+// world is a cluster in which pods come and go; the same flags make the same cluster.
 type world struct {
 	history status.History
 	scene   string
@@ -213,7 +213,7 @@ func (w *world) step(context.Context) {
 	}
 }
 
-// Earliest returns the state of each eviction, at most so many.
+// Earliest returns the views of at most this many evictions, and the number of the others.
 func (w *world) Earliest(_ context.Context, most int) (views []eviction.View, left int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
