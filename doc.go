@@ -8,7 +8,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	// leading outlives ctx until running calls have ended: Run waits for them.
+//	// leading must outlive ctx, because its end would cancel the calls in flight that Run waits for.
 //	leading, stop := context.WithCancel(context.WithoutCancel(ctx))
 //	defer stop()
 //	go m.Lead(leading) // under leader election: from OnStartedLeading, with its context

@@ -109,13 +109,13 @@ type Options struct {
 	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
 	// this pod and its siblings, the pods with the same controlling owner, last: once no other eviction waits, at the
 	// latest a minute after they are due, and one at a time. The next one waits until another replica is Ready, for a
-	// minute at most. If OwnPod is set, a caller's informer must keep the owners of pods and their condition Ready.
-	// Empty means unknown: the manager treats all pods alike.
+	// minute at most. If OwnPod is set, a caller's informer must keep each pod's owners and its condition Ready. Empty
+	// means unknown: the manager treats all pods alike.
 	OwnPod types.UID
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. Where no
-	// policy decides, an empty Method then leaves the choice to the evictor.
+	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If Evictor is
+	// set and Method is empty, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.
@@ -174,7 +174,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// configure sets the defaults of the options that package config has, too, and validates these options.
+// configure sets the defaults of the options that package config also has, and validates these options.
 func (o *Options) configure() error {
 	c := config.Default()
 	o.Shards = cmp.Or(o.Shards, c.Shards)

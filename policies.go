@@ -51,8 +51,8 @@ func (p Policies) complete() (Policies, breaker.Config, error) {
 	return p, c, nil
 }
 
-// published returns the configuration in force as the journal publishes it, with the limit of all evictions, or an
-// error if it is too large.
+// published returns the configuration in force as the journal publishes it, with the limit on all evictions a second,
+// or an error if the configuration is too large.
 func (p *Policies) published(maxEvictionsPerSecond float64) ([]byte, error) {
 	text, err := journal.Config{
 		Method: p.Method, Policies: p.Policies, Guards: p.Guards, Paused: p.Paused,
@@ -65,9 +65,9 @@ func (p *Policies) published(maxEvictionsPerSecond float64) ([]byte, error) {
 }
 
 // SetPolicies replaces all fields of Policies, or none if it returns an error. Run must be running. SetPolicies blocks
-// until the manager has synced and the cache has what the policies need, such as labels of nodes. A leader publishes
-// them in the journal first. Then all pods on tainted nodes are judged again, and calls in flight are confirmed by the
-// new policies. The result counts pods that became due, are due earlier or later, or are now held or free.
+// until the manager has synced and the cache has what the policies need, such as labels of nodes. A leader first
+// publishes p in the journal. Then all pods on tainted nodes are judged again, and calls in flight are confirmed by the
+// new policies. The result counts pods that became due, are due earlier or later, are now held, or now stay.
 //
 // The client needs the permissions that the doc comment of New lists, and list and watch on namespaces if a policy has
 // a namespaceSelector.

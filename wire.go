@@ -82,8 +82,8 @@ func (m *Manager) createDispatcher(client kubernetes.Interface) {
 	})
 }
 
-// evictor returns the evictor, and the function that reads a node to probe the API server after an outage; nil in a dry
-// run, which sends no requests.
+// evictor returns the evictor, and the function that reads a node to probe the API server after an outage. In a dry
+// run, which sends no requests, that function is nil.
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx context.Context, node string)) {
 	confirmed := evict.ConfirmOptions{
 		Evictor: m.options.Evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
@@ -131,7 +131,7 @@ func (m *Manager) createJournal(config []byte) {
 // now returns the present instant, with the known bounds of the API server's clock.
 func (m *Manager) now() skew.Instant { return skew.Ahead(m.options.Ahead).At(time.Now()) }
 
-// guardsRead processes the journal's record of guards and holds. A record that can't be read counts as none.
+// guardsRead processes the journal's record of guards and holds. A record that can't be decoded counts as none.
 func (m *Manager) guardsRead(g store.Guards) {
 	j := breaker.Journaled{Unread: !g.Read}
 	if len(g.Text) > 0 {
@@ -170,8 +170,8 @@ func (h handler) RecordChanged(name string) { h.journal.NodeChanged(name) }
 
 func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
 
-// NodesChanged gives the shards the judge that follows from the changes before the cache has the nodes, so no shard
-// judges a node that breakers have not seen.
+// NodesChanged passes nodes to the breakers before the cache has them: the shards receive the resulting judge first, so
+// no shard judges a node that breakers have not seen.
 func (h handler) NodesChanged(changes []breaker.NodeChange, all bool) {
 	h.tracker.Put(breaker.NodesChanged{Changes: changes, All: all})
 }
@@ -198,7 +198,7 @@ func ownBy(self, pod *taint.Pod) dispatch.Own {
 	return dispatch.Other
 }
 
-// otherReady reports whether a replica of this program is Ready and not terminating, apart from these pods.
+// otherReady reports whether a replica of this program, other than these pods, is Ready and not terminating.
 func (m *Manager) otherReady(not ...types.UID) bool {
 	self := m.self()
 	return self != nil && m.source.AnyPod(func(pod *taint.Pod) bool {

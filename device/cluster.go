@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ID identifies a device, whose pool may have slashes, or a pool if Name is empty.
+// ID identifies a device, or a pool if Name is empty. The name of a pool may have slashes.
 type ID struct{ Driver, Pool, Name string }
 
 func (d ID) String() string { return d.Driver + "/" + d.Pool + "/" + d.Name }
@@ -49,8 +49,8 @@ type Rule struct {
 	Taint    v1.Taint
 }
 
-// Of returns a ResourceClaim, a ResourceSlice or a DeviceTaintRule as a *Claim, a *Slice or a *Rule, with what decides;
-// nil if the object is another one.
+// Of returns a ResourceClaim, a ResourceSlice or a DeviceTaintRule as a *Claim, a *Slice or a *Rule, with the fields
+// that decide; nil for any other object.
 func Of(object any) any {
 	switch o := object.(type) {
 	case *resourcev1.ResourceClaim:
@@ -108,7 +108,7 @@ func (r *Rule) Selects(d ID) bool {
 // Cluster has the devices of a cluster, their taints, and the claims that use them.
 type Cluster struct {
 	claims map[types.UID][]*Claim // by the pods for which they are reserved
-	pools  map[ID][]*Slice        // those of the newest generation
+	pools  map[ID][]*Slice        // by pool: its slices of the newest generation
 	rules  []*Rule
 }
 
@@ -136,7 +136,7 @@ func NewCluster(objects []any) *Cluster {
 	return c
 }
 
-// With returns the cluster once 'kubectl apply' has written these rules. A rule without a name replaces none.
+// With returns the cluster as it is after 'kubectl apply' of these rules. A rule without a name replaces none.
 func (c *Cluster) With(rules []*Rule, now time.Time) *Cluster {
 	with := &Cluster{c.claims, c.pools, slices.Clone(c.rules)}
 	for _, r := range rules {
@@ -149,7 +149,7 @@ func (c *Cluster) With(rules []*Rule, now time.Time) *Cluster {
 	return with
 }
 
-// applied returns the rule with the timeAdded that the API server gives it. It may replace another one.
+// applied returns the rule with the timeAdded that the API server gives it. old is the rule that it replaces, if any.
 func (r *Rule) applied(old *Rule, now time.Time) *Rule {
 	made, same := *r, old.Taint.Effect == r.Taint.Effect
 	switch added := made.Taint.TimeAdded; {
@@ -183,8 +183,8 @@ func (c *Cluster) Devices() (list []ID) {
 	return slices.Compact(list)
 }
 
-// Lacking returns a clause for each pool of a pod's devices of which slices are missing. The controller does not take
-// older slices in their place.
+// Lacking returns a clause for each device of a pod whose pool lacks slices. The controller does not take older slices
+// in place of missing ones.
 func (c *Cluster) Lacking(pod types.UID) (list []string) {
 	for _, claim := range c.claims[pod] {
 		for _, d := range claim.Devices {

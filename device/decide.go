@@ -1,9 +1,9 @@
 // Package device decides, as device-taint-eviction-controller of kube-controller-manager does, which pods are deleted
 // because of taints of the devices that they use, and when. It evicts nothing.
 //
-// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to their devices, and to the NoExecute
-// taints of these: in the newest generation of their pool, and by rules. All matching tolerations count, and the one with
-// the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest counts.
+// [Cluster.Pairs] follows a pod to the claims that are reserved for its UID, to their devices, and to these devices'
+// NoExecute taints, set by rules or in the newest generation of the pool. All matching tolerations count, and the one
+// with the fewest seconds decides. A deadline is the taint's timeAdded plus these seconds; the earliest one counts.
 package device
 
 import (
@@ -44,7 +44,7 @@ func (p *Pair) Because() string {
 }
 
 // Pairs returns the pairs of a pod, the earliest deadline first, and last those that do not evict. A taint without
-// timeAdded, which no API server has, counts from now.
+// timeAdded counts from now; no API server stores such a taint.
 func (c *Cluster) Pairs(pod types.UID, v Version, now time.Time) []Pair {
 	var evicting, tolerated []Pair
 	for _, claim := range c.claims[pod] {
@@ -116,7 +116,7 @@ func (v Version) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("1.%d.%d", int(v/1000), int(v%1000)), ".0")
 }
 
-// The controller that deletes the pods, and the versions from which on it decides otherwise.
+// The controller that deletes the pods, and the first versions that decide differently.
 const (
 	Controller             = "device-taint-eviction-controller"
 	Default        Version = 37000 // the first one that evicts because of all taints without being configured to

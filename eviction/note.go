@@ -84,8 +84,8 @@ const (
 		"started or changed its leader, or every zone is disrupted"
 )
 
-// Overtaken is an eviction that waits here while another client deletes its pod, or has set the pod's condition
-// DisruptionTarget.
+// Overtaken is an eviction that waits in this process while another client deletes its pod, or has set the pod's
+// condition DisruptionTarget.
 type Overtaken struct {
 	Pod *taint.Pod
 

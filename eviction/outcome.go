@@ -12,11 +12,11 @@ const (
 	// Accepted: the API server has accepted the deletion. No second deletion is sent for this UID.
 	Accepted
 
-	// NotFound: by the API server's answer, no pod of this UID exists. The watch decides.
+	// NotFound: the API server answers that no pod of this UID exists. The watch decides whether the pod is gone.
 	NotFound
 
 	// Unavailable: the API server could not be reached. All calls pause until it answers, so the pod stays due; from
-	// the second such outcome in a row the pod also has its own backoff, because a proxy may cut only its connections.
+	// the second such outcome in a row the pod also has its own backoff, because a proxy may cut only this pod's calls.
 	Unavailable
 
 	// Throttled: the API server is loaded and asks all clients to wait for RetryAfter.
@@ -70,20 +70,20 @@ type Outcome struct {
 	// NodeRead: the outcome is that of the GET of the pod's node, so it says nothing about the pod.
 	NodeRead bool
 
-	// NothingDeleted: a call that Failed, was Interrupted, or found the API server Unavailable has certainly deleted
-	// nothing: no deletion was sent, or the answer says so. If it is false, the pod may have been deleted.
+	// NothingDeleted, for Failed, Unavailable and Interrupted: the call has certainly deleted nothing, because it sent
+	// no deletion, or the answer says so. If it is false, the pod may have been deleted.
 	NothingDeleted bool
 
 	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.
 	RetryAfter time.Duration
 
-	// PreflightFirst: an Unconfirmed call has patched the condition, or the pod was edited. Further calls are
-	// made as after a refusal.
+	// PreflightFirst: an Unconfirmed call has patched the condition, or the pod was edited. Further calls are made as
+	// after a refusal; see [Request.AfterRefusal].
 	PreflightFirst bool
 }
 
-// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have because its answer was lost or
-// does not tell.
+// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have begun it: the answer was lost,
+// or does not say.
 func (o *Outcome) MayHaveDeleted() bool {
 	switch o.Kind {
 	case Accepted:

@@ -17,7 +17,7 @@ const (
 	PendingShare               // its namespace has half of the free places already
 	PendingBlocked             // a PodDisruptionBudget did not permit the last call
 	PendingRefused             // admission or a missing permission forbade the last call
-	PendingDelayed             // another cause has failed its calls several times in a row
+	PendingDelayed             // its calls have failed several times in a row, for another cause
 	PendingHeld                // a policy or a breaker holds the pod
 	PendingPaused              // it is due, and all calls are paused
 	PendingTerminating         // the API server has accepted the deletion, and the pod is still there
@@ -67,7 +67,7 @@ func (p *PendingCounts) Add(other PendingCounts) {
 	}
 }
 
-// Take sets the time of the state to at, unless it has an earlier one. Zero means no time.
+// Take sets the time of the state to at if the state has a later time or none. A zero time means none.
 func (p *PendingTimes) Take(state Pending, at time.Time) {
 	if p[state].IsZero() || !at.IsZero() && at.Before(p[state]) {
 		p[state] = at

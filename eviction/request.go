@@ -33,8 +33,8 @@ type Request struct {
 	// First reports whether this is the first call for the pod by this method.
 	First bool
 
-	// AfterRefusal: an earlier call was refused, or has patched the condition without a deletion. The
-	// condition is patched only after a preflight of the deletion (a DELETE with dryRun=All) has passed.
+	// AfterRefusal: an earlier call was refused, or has patched the condition without a deletion. This call patches the
+	// condition only after a preflight of its deletion (a DELETE with dryRun=All) has passed.
 	AfterRefusal bool
 
 	// RefusedSince is when a request to evict the pod was first refused, by a budget, by admission, or by a webhook

@@ -9,7 +9,7 @@ import (
 // Place is a workload on a node, with the key of a taint that evicts its pods from there.
 type Place struct {
 	Namespace string
-	Workload  string // as its String method writes it; empty if there is none
+	Workload  string // as taint.Owner.String writes it; empty if there is none
 	Node, Key string
 }
 
@@ -34,8 +34,8 @@ func (r Rounds) Repeated() Rounds {
 	return r
 }
 
-// Returned returns the number of rounds before a pod was bound at the place at the time bound; 0 if there were fewer
-// than two.
+// Returned returns the number of rounds if the last one began before a pod was bound at the place, at the time bound.
+// It returns 0 otherwise, and if there were fewer than two rounds.
 func (r Rounds) Returned(to Place, bound time.Time) int {
 	if last := r[to]; last.n >= 2 && bound.After(last.began) {
 		return last.n

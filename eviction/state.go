@@ -49,7 +49,7 @@ func Words() []string {
 	return []string{WordScheduled, WordHeld, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
 }
 
-// RateOfAllCalls is the name of the limit of all calls a second among the names of rates.
+// RateOfAllCalls is the name, among those of rates, of the limit on all calls a second.
 const RateOfAllCalls = "max-evictions-per-second"
 
 // View is the state of one eviction, for display.
@@ -65,8 +65,8 @@ type View struct {
 	// DeleteAt is when the pod is deleted if its eviction is still refused; zero if never.
 	DeleteAt time.Time
 
-	// Held describes the hold of the pod. If no other taint evicts the pod, State is Scheduled, and Verdict has the
-	// deadline that the pod would have.
+	// Held describes the pod's hold because of one taint. If no other taint evicts the pod, State is Scheduled, and
+	// Verdict has the deadline that the pod would have without the hold.
 	Held policy.Held
 
 	// DeletedBy is [taint.DaemonSetController] if that controller deletes the pod, whatever this program does.

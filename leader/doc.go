@@ -6,7 +6,7 @@
 // [Lock.Fresh] returns false in both cases. The lease is released only after the last call has ended, see [Run].
 //
 // Let D be the lease duration and R < D the renew deadline. A process acts only while its latest renewal was sent less
-// than R ago, and only D after the last renewal by another holder that it saw, unless that holder released the lease.
+// than R ago, and only once D has passed since it last saw another process renew it, unless that one released it.
 //
 // A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
 // IsLeader and [Lock.Fresh] return true.

@@ -27,10 +27,10 @@ type Lock struct {
 	// known is the latest record that this process has read or written; the zero value if there is no lease.
 	known resourcelock.LeaderElectionRecord
 
-	tried       time.Time // when triedSecond was first sent
-	triedSecond int64     // the latest renewal time
+	tried       time.Time // when a write with triedSecond was first sent
+	triedSecond int64     // the renewal time of the latest write, in Unix seconds
 
-	renewed atomic.Pointer[time.Time] // before the latest renewal was sent; nil if this process does not hold the lease
+	renewed atomic.Pointer[time.Time] // just before the latest renewal was sent; nil if this process is not the holder
 	others  atomic.Pointer[time.Time] // another process may act as the holder until then; nil if none may
 	trouble atomic.Pointer[error]     // the result of the latest request; nil before the first
 }
@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// Electors compare renewal times in whole seconds, so a renewal counts from the first write in its second. An elector
-// repeats a failed write that may have been stored; within the same second, others see no renewal.
+// Electors compare renewal times in whole seconds, so a renewal counts from the first write in its second. If a failed
+// write may have been stored, and the elector repeats it within the same second, others see no second renewal.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,
@@ -141,7 +141,7 @@ func (l *Lock) note(err error) error {
 	return err
 }
 
-// release releases the lease if this process holds it. This process does not lead afterwards, even if that fails.
+// release releases the lease if this process holds it. Even if that fails, this process does not lead afterwards.
 func (l *Lock) release(ctx context.Context) error {
 	defer l.renewed.Store(nil)
 	record, _, err := l.Get(ctx)

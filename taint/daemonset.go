@@ -1,6 +1,6 @@
 package taint
 
-// DaemonSetController names the controller that deletes pods of DaemonSets that do not tolerate a NoExecute taint of
+// DaemonSetController names the controller that deletes a DaemonSet's pods if they do not tolerate a NoExecute taint of
 // their node. DeletesDaemons is the clause that says so; it follows [Verdict.Because].
 const (
 	DaemonSetController = "the DaemonSet controller"

@@ -32,7 +32,7 @@ func toleratesForever(toleration *v1.Toleration, start time.Time) bool {
 	return s == nil || Forever(*s, start)
 }
 
-// Forever reports whether this many seconds from start on end after the year 9999, which counts as never.
+// Forever reports whether start plus the seconds is after the year 9999, which counts as never.
 func Forever(seconds int64, start time.Time) bool { return seconds >= endOfTime-start.Unix() }
 
 // deadline returns start plus the toleration's seconds. Without a toleration, or with zero or negative seconds, it

@@ -18,7 +18,7 @@ func OutageIn(taints []v1.Taint, effect v1.TaintEffect) bool {
 }
 
 // OutageSpared reports whether a NoSchedule taint reports an outage of the node but no NoExecute taint does.
-// kube-controller-manager has not set the NoExecute taint yet, or has removed it: at its start, at a change of its
+// Then kube-controller-manager has not set the NoExecute taint yet, or has removed it: at its start, at a change of its
 // leader, or because every zone is disrupted.
 func (n *Node) OutageSpared() bool {
 	return n != nil && n.Outage && !slices.ContainsFunc(n.Taints, func(h History) bool {

@@ -7,8 +7,8 @@ func Matching(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	return matching(pod.Tolerations, t, rules)
 }
 
-// Longer returns the pod's toleration that would tolerate the taint the longest, if it does not count because another
-// toleration comes before it; otherwise nil.
+// Longer returns the pod's toleration that would tolerate the taint the longest, if another toleration counts because
+// it comes first; otherwise nil.
 func Longer(pod *Pod, t *v1.Taint, rules Rules) *v1.Toleration {
 	counts := matching(pod.Tolerations, t, rules)
 	best := counts

@@ -42,7 +42,7 @@ type Options struct {
 	// Broken names the settings whose promises the built-in controller breaks.
 	Broken func() []string
 
-	// Leading reports whether this process leads. Other replicas see the evictions of the leader.
+	// Leading reports whether this process leads. On other replicas, the leader's evictions look overtaken.
 	Leading func() bool
 
 	Logger logr.Logger

@@ -34,7 +34,7 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 	return w
 }
 
-// coversInformer is coversPods for pods of an informer. It compares more: only the needed fields are checked.
+// coversInformer is coversPods for an informer, of which owners and grace periods are checked only if needed.
 func coversInformer(followed, wanted *needs) bool {
 	return coversPods(followed, wanted) && (followed.PodOwners || !wanted.PodOwners) &&
 		(followed.GracePeriods || !wanted.GracePeriods)
@@ -109,7 +109,7 @@ func (a *adapter) OnUpdate(_, obj any) {
 func (a *adapter) OnDelete(obj any) {
 	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		if obj = d.Obj; obj == nil {
-			namespace, name, _ := cache.SplitMetaNamespaceKey(d.Key) // an unknown name is of no pod
+			namespace, name, _ := cache.SplitMetaNamespaceKey(d.Key) // a malformed key names no pod
 			obj = &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 		}
 	}

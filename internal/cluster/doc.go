@@ -25,8 +25,8 @@ import (
 	"github.com/taint-manager/taint-manager/internal/breaker"
 )
 
-// Handler is called after changes, once the reader shows them. The goroutines that watch call it, so it must not block.
-// The calls about nodes come one after the other, in the order of the events, and so do those about pods.
+// Handler is called after changes, once the reader shows them, by the goroutines that watch and by ApplyRecord. It must
+// not block. Calls for events of nodes come one after the other, in the order of the events; so do those for pods.
 type Handler interface {
 	// NodeChanged is called when the NoExecute taints or the triggers of the node with this name, or their starts, have
 	// changed, when another node has taken the name, or when a tainted node was deleted. While policies need labels of

@@ -70,8 +70,8 @@ type workload struct {
 // minWorkloads is the minimum number of workloads to keep, because a list is trimmed before the cache has its pods.
 const minWorkloads = 4096
 
-// share lets a pod share the strings and the map of another pod of its workload. All workloads are forgotten before
-// there are more than two for each pod, because those of deleted pods remain; later pods share with each other.
+// share lets a pod share the strings and the map of another pod of its workload. Workloads of deleted pods remain, so
+// all workloads are forgotten before there are more than two for each pod; later pods share with each other.
 func (po *pods) share(p *taint.Pod) {
 	hash := hashWorkload(po.seed, p)
 	w := po.workloads[hash]

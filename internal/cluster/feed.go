@@ -34,8 +34,8 @@ func NewFeed(rules taint.Rules, handler Handler, now func() time.Time) *Feed {
 	return f
 }
 
-// Need sets the data that the cache keeps for policies, and reports whether it has all of it only after new lists of
-// nodes and of pods. Labels of namespaces are not part of a feed.
+// Need sets the data that the cache keeps for policies, and reports whether the cache has all of this data only after
+// new lists of nodes and of pods. Labels of namespaces are not part of a feed.
 func (f *Feed) Need(n policy.Needs) (relist bool) {
 	now := f.needs.Load().next(n)
 	f.needs.Store(now)

@@ -22,7 +22,7 @@ const (
 
 // namespaces are the labels of namespaces by name. One goroutine writes; any number read.
 type namespaces struct {
-	labels  atomic.Pointer[map[string]map[string]string] // a map does not change
+	labels  atomic.Pointer[map[string]map[string]string] // a stored map never changes
 	changed chan struct{}
 }
 

@@ -84,9 +84,9 @@ func coversPods(followed, wanted *needs) bool {
 
 // Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once
 // the cache has it: after the first lists, and after another list of nodes if the needs of nodes have changed, and of
-// pods if other labels or tolerations of pods are needed, and of namespaces if their labels are needed again. It
-// receives an error first if a caller's informer lacks a needed field. If Need is called again in the meantime, the
-// channels of both calls are closed once the cache has what the later one needs.
+// pods if other labels or tolerations of pods are needed, and of namespaces if their labels are needed again. The
+// channel receives an error first if a caller's informer lacks a needed field. If Need is called again in the meantime,
+// the channels of both calls are closed once the cache has what the later one needs.
 //
 // Data that is no longer needed is dropped at once. While other policies may still be in force, n must include their
 // needs; see [policy.Needs.Or]. The exposure to a NoSchedule taint whose key is dropped ends: if the key is needed

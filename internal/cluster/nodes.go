@@ -134,7 +134,7 @@ func (no *nodes) replace(list []*v1.Node, version string) {
 	changed := map[string]journal.Change{}
 	for _, n := range list {
 		if journal.IsNewer(n.ResourceVersion, version) {
-			version = n.ResourceVersion // the list of a fake API server
+			version = n.ResourceVersion // a fake API server's list may have an older version than its items
 		}
 		changed[n.Name] = no.apply(n, true)
 	}

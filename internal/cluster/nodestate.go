@@ -108,8 +108,8 @@ func (no *nodes) applyRecord(old nodeState, r journal.Record, last journal.LastW
 	return old, changed
 }
 
-// distinguishes reports whether a pod of the node tolerates one of the taints forever, but not the other. While not all
-// pods are known, there may be such a pod. Policies may distinguish states that pods do not.
+// distinguishes reports whether a pod of the node tolerates one of the taints forever, but not the other. It also
+// returns true while not all pods are known, and if policies may distinguish the taints.
 func (no *nodes) distinguishes(node string, a, b *v1.Taint) bool {
 	if !no.synced() || no.needs.Load().Distinguish(a, b) {
 		return true

@@ -26,7 +26,7 @@ type pods struct {
 	warnings  *warnings
 	listed    bool // the first list is complete
 
-	// notify is called after each change since the first list that may change a verdict, for each node of the pod.
+	// notify is called after each change that may change a verdict, except in the first list, for each node of the pod.
 	notify func(uid types.UID, node string)
 
 	mu     sync.RWMutex

@@ -7,13 +7,13 @@ import (
 )
 
 // relists makes a resource be listed again when the needs have changed, because no event has the data that the cache
-// dropped. A turn is one run of list and watch. The needs that the cache follows change when a turn begins.
+// dropped. A turn is one run of list and watch. Followed needs change when a turn begins, or at once if covered.
 type relists struct {
 	// covers reports whether the data that is stored by the followed needs is enough for the wanted needs.
 	covers func(followed, wanted *needs) bool
 
-	wanted   *atomic.Pointer[needs]
-	followed *atomic.Pointer[needs]
+	wanted   *atomic.Pointer[needs] // the latest ones
+	followed *atomic.Pointer[needs] // those by which the cache stores data
 
 	mu     sync.Mutex
 	listed *needs             // followed by the last complete list; nil before the first

@@ -74,7 +74,7 @@ func (d decoder) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Ob
 
 var errNoObject = errors.New("the message holds no object")
 
-// unwrap returns the kind of the object in a message, and its encoding: a runtime.Unknown after a prefix.
+// unwrap returns the kind and the encoding of the object in a message: a prefix, then a runtime.Unknown with both.
 func unwrap(data []byte) (kind schema.GroupVersionKind, encoded []byte, err error) {
 	unknown, found := bytes.CutPrefix(data, []byte("k8s\x00"))
 	if !found {
@@ -97,7 +97,7 @@ func unwrap(data []byte) (kind schema.GroupVersionKind, encoded []byte, err erro
 }
 
 // decodeEvent decodes an event of a watch. The object in it stays encoded, in the memory of data, which the next event
-// overwrites: client-go decodes the object before it reads that.
+// overwrites: client-go decodes the object before it reads the next event.
 func decodeEvent(event *metav1.WatchEvent, data []byte) error {
 	return eachField(data, func(number protowire.Number, _, value []byte) error {
 		switch number {

@@ -41,7 +41,7 @@ var (
 	_ cache.ReflectorBookmarkStore = (*store[*v1.Pod, *entry])(nil)
 )
 
-// whole returns the object in a value of any type, and logs a value of another type.
+// whole returns the API object that a value is, or that a decoded pod or node wraps. It logs any other value.
 func (s *store[O, V]) whole(obj any) (o O, ok bool) {
 	var none O
 	if decoded, ok := obj.(interface{ whole() O }); ok {

@@ -61,8 +61,8 @@ func (t tolerations) all() iter.Seq[v1.Toleration] {
 }
 
 // deciding returns the tolerations that count for the taints, in their order: for each taint the first that matches it,
-// by the rules with comparison and by those without. A taint of effect NoSchedule counts as one of effect NoExecute,
-// too. The result has a handful of tolerations, however many the pod has.
+// by the rules with comparison and by those without; and for each NoSchedule taint also the first that would match it
+// with the effect NoExecute. The result has a handful of tolerations, however many the pod has.
 func (t tolerations) deciding(taints []v1.Taint) (list []v1.Toleration) {
 	var room [8]question
 	open := questions(room[:0], taints)

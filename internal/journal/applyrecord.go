@@ -10,11 +10,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// ApplyRecord returns the history of the node with this UID with start times taken from record r, and whether anything
+// ApplyRecord returns the history of the node with this UID, with start times taken from record r, and whether anything
 // changed for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a
-// watch gap) and a recorded state accounts for that (see explainedBy); not if timeAdded or managedFields show that it
-// was set again after the record's writer last watched. The caller must have seen the node at the record's version or a
-// later one. Starts precede neither the node's creation nor, before a gap, an appearance that this process saw.
+// watch gap) and a recorded state explains the LIST (see explainedBy); not if timeAdded or managedFields show that it
+// was set again after the record's writer last watched. The caller must have seen the node at the record's version or
+// later. No start precedes the node's creation or, if this process saw the taint appear before a gap, that moment.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -33,7 +33,7 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 	return next, changed
 }
 
-// applyRecord returns the presence (a taint's uninterrupted stay) with the record's states; unchanged if it has none.
+// applyRecord returns the presence (a taint's uninterrupted stay) with the record's states; unchanged if none applies.
 func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 	recorded := from.toLocal(slices.DeleteFunc(slices.Clone(r.find(&p.states[0].Taint)), func(s TaintState) bool {
 		return p.role == audited || from.Keys.roleOf(&s.Taint) != p.role
@@ -56,8 +56,8 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 	return *p
 }
 
-// earliest returns the earliest possible start of a recorded state: when this process saw the taint appear; if it found
-// it in a list, the node's creation.
+// earliest returns the earliest possible start of a recorded state: when this process saw the taint appear or, if the
+// process found the taint in a list, the node's creation.
 func (p *presence) earliest(from *Viewpoint) time.Time {
 	if n := len(p.lists); n > 0 && !p.lists[n-1].first {
 		return p.states[0].Since
@@ -65,8 +65,8 @@ func (p *presence) earliest(from *Viewpoint) time.Time {
 	return from.At.ToLocal(from.Created)
 }
 
-// toLocal returns recorded states with their times on the monotonic clock of this process, in their order, and not
-// before least.
+// toLocal returns recorded states with their times on the monotonic clock of this process. No start is before least or
+// before the start of the previous state.
 func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	for i := range states {
 		s := &states[i]
@@ -81,9 +81,9 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	return states
 }
 
-// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. For the
-// first list that shows the presence, any state that began after this process saw the node without it; for a list after
-// a gap, only one that began in the gap, if the writer saw the node without the taint before.
+// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
+// list is the first to show the presence, the state must have begun after this process last saw the node without it, if
+// ever; otherwise it must have begun in the gap, and the writer must have seen the node without it before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
@@ -98,9 +98,9 @@ func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	return -1
 }
 
-// lastOf returns the index of the last recorded state that the list shows: it has a taint of the list, began at the
-// list's version or earlier, and had not ended before. Otherwise it is the earliest state with such a taint that the
-// writer first saw in a LIST. -1 means none.
+// lastOf returns the index of the last recorded state that the list shows: its taint is in the list, and it began at
+// the list's version or earlier, and had not ended before. If there is none, lastOf returns the earliest state with
+// such a taint that the writer first saw in a LIST. -1 means none.
 func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	first := -1
 	for i := len(recorded) - 1; i >= 0; i-- {
@@ -143,7 +143,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		}
 		latest = s.Since
 	}
-	forgotten := func(s TaintState) bool { return s.Ended && s.From == l.version && s.To == l.version } // like dropCovered
+	forgotten := func(s TaintState) bool { return s.Ended && s.From == l.version && s.To == l.version } // by dropCovered
 	return dropCovered(append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
@@ -166,8 +166,8 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	return last
 }
 
-// setAgain returns the presence of taints that were set again after a record's writer last watched: without timeAdded,
-// they began at the later write that managedFields show.
+// setAgain returns the presence of taints that were set again after a record's writer last watched: a taint without
+// timeAdded began at the later write that managedFields show.
 func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
 	next := *p
 	next.states = slices.Clone(p.states)

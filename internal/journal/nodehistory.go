@@ -13,8 +13,8 @@ import (
 // immutable.
 type NodeHistory struct {
 	presences   []presence
-	version     string // up to which the taints are known; see [Record]
-	fingerprint string // of all taints of the node; empty if each has its timeAdded
+	version     string // as in [Record.Version]
+	fingerprint string // of all taints of the node; empty if each observed one has its timeAdded
 }
 
 // Taints returns one history for each NoExecute taint on the node. Callers must not modify it.

@@ -44,7 +44,7 @@ type Viewpoint struct {
 	Created time.Time // the node's creation time by the API server's clock
 	Keys    Keys      // of the NoSchedule taints to observe
 
-	LastWatch // when this process, or a record's writer, last watched; zero at its first list
+	LastWatch // when this process, or a record's writer, last watched; zero at a process's first list
 
 	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
 	// other. Nil means that any two states may be distinguished.
@@ -71,8 +71,8 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence returns the stay, after this observation, of taints that count as one. known is the presence before, perhaps
-// without states, and the fingerprints are of all taints of the node before and now.
+// presence returns the presence, after this observation, of taints that count as one. known is their presence before,
+// without states if there was none. The fingerprints are of all taints of the node, before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {
@@ -82,7 +82,7 @@ func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBef
 		}
 		since := func(s *TaintState) time.Time { return s.Since }
 		seen := lastSeen{next.states, since, o.Watched, o.At.Timestamp, fingerprintBefore}
-		hasChanged := !Reaches(o.Reached, o.Version) // the node, in the gap
+		hasChanged := !Reaches(o.Reached, o.Version) // the node has changed in the gap
 		if replaced = known.states != nil && hasChanged && seen.differs(shown); replaced {
 			next = presence{role: known.role}
 		}
@@ -122,9 +122,9 @@ func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) Tain
 	return s
 }
 
-// added returns when a listed taint was set: at its timeAdded or, if it was replaced in the gap, when managedFields say;
-// zero if that is not credible. A NoSchedule taint counts from when a process first saw it while a policy made it a
-// trigger.
+// added returns when a listed taint was set: its timeAdded or, if it has none and was replaced in the gap, the time of
+// managedFields; zero if that time is not credible. A NoSchedule taint counts from when a process first saw it while a
+// policy made it a trigger.
 func (o *Observation) added(t *v1.Taint, replaced bool) (added time.Time) {
 	switch {
 	case t.TimeAdded == nil && replaced:
@@ -132,7 +132,7 @@ func (o *Observation) added(t *v1.Taint, replaced bool) (added time.Time) {
 	case t.TimeAdded != nil && t.Effect == v1.TaintEffectNoExecute && !t.TimeAdded.Time.Before(o.Created):
 		added = t.TimeAdded.Time
 	}
-	if o.At.IsFuture(added) || o.At.Timestamp(added).Before(o.Watched) { // the node did not have it then
+	if o.At.IsFuture(added) || o.At.Timestamp(added).Before(o.Watched) { // the node lacked the taint at o.Watched
 		return time.Time{}
 	}
 	return added

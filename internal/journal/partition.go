@@ -44,7 +44,7 @@ func PartitionOf(node string) int {
 // StoredPartition is a partition, or the state, in its stored form, independent of the store.
 type StoredPartition struct {
 	Name    string            // identifies it in messages
-	Version string            // of one writing; empty while nothing is stored. Only the store interprets it
+	Version string            // changes with each write; empty while nothing is stored. Only the store interprets it
 	Data    map[string]string // as [Encode] or [EncodeState] returns it; it must not be modified
 }
 
@@ -63,7 +63,7 @@ type Record struct {
 	// read, if later. A process uses the record once it has watched the nodes up to this version.
 	Version string `json:"version,omitempty"`
 
-	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if all have timeAdded
+	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if those observed have timeAdded
 	Taints [][]TaintState `json:"taints"`         // the states of each taint
 }
 
@@ -72,7 +72,7 @@ type TaintState struct {
 	v1.Taint
 
 	// Since and Relisted are those of [taint.State], on the monotonic clock of this process. Start and Listed are the
-	// same by the API server's clock, in UTC. What was read is recorded unchanged.
+	// same times by the API server's clock, in UTC; if they were read from a record, they are written unchanged.
 	Since    time.Time `json:"-"`
 	Start    time.Time `json:"since"`
 	Relisted time.Time `json:"-"`
@@ -80,8 +80,8 @@ type TaintState struct {
 
 	Ended bool `json:"past,omitempty"` // the node no longer carries the taint in this state
 
-	// From is the node's resourceVersion at which the taint was first seen in this state, and To that at which the node
-	// was first seen without it; empty while it lasts, and if unknown.
+	// From is the node's resourceVersion at which the taint was first seen in this state, and To the one at which the
+	// node was first seen without it. To is empty while the state lasts, and if unknown.
 	From string `json:"from,omitempty"`
 	To   string `json:"-"`
 

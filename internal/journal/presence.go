@@ -13,7 +13,7 @@ import (
 type presence struct {
 	role     role
 	states   []TaintState // sorted by Since
-	lists    []*listing   // that showed it after a time in which this process did not watch, the newest first
+	lists    []*listing   // the LISTs after gaps that showed it, the newest first
 	recorded bool         // its start is from a record
 }
 
@@ -24,12 +24,12 @@ type listing struct {
 	before      string     // version at which this process saw the node before; empty if never
 	taints      []v1.Taint // those of the presence, as listed
 	at          time.Time  // carries the monotonic clock
-	fingerprint string     // of all taints of the node; empty if each has its timeAdded
+	fingerprint string     // of all taints of the node; empty if each observed one has its timeAdded
 	written     time.Time  // when the node's taints were written, according to managedFields
 }
 
 // listsWith returns the lists with the next one. If the presence survived the gaps before the last two lists, and no
-// state began in between, the two become one.
+// state began in between, these lists become one.
 func (p *presence) listsWith(next *listing) []*listing {
 	hasBegun := func(s TaintState) bool { return IsNewer(s.From, p.lists[0].version) }
 	if len(p.lists) == 0 || p.lists[0].first || slices.ContainsFunc(p.states, hasBegun) {
@@ -43,9 +43,9 @@ func (p *presence) listsWith(next *listing) []*listing {
 // are on the monotonic clock of this process, or all on the API server's clock.
 type lastSeen struct {
 	states      []TaintState
-	start       func(*TaintState) time.Time // of one of them
+	start       func(*TaintState) time.Time // of a state
 	watched     time.Time
-	timestamp   func(time.Time) time.Time // of the API, on this clock
+	timestamp   func(time.Time) time.Time // converts a timestamp of the API to the clock of these times
 	fingerprint string                    // as in a listing
 }
 
@@ -77,7 +77,7 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 
 const maxStates = 8 // of one taint, at most
 
-// statesAfter returns the states after an observation of its taints at a version: those of missing taints have Ended.
+// statesAfter returns the states after an observation, at this version, of the taints now: other states have Ended.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	states = slices.Clone(states)
 	for i := range states {
@@ -91,7 +91,7 @@ func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintSta
 	return dropCovered(states)
 }
 
-// dropCovered drops each state that began after another one and ended before it: it never decided anything.
+// dropCovered drops each state that began after another one but did not outlast it: it never decided anything.
 func dropCovered(states []TaintState) []TaintState {
 	remaining := states[:0]
 	for _, state := range states {

@@ -55,13 +55,13 @@ func equalStates(a, b []TaintState) bool {
 	})
 }
 
-// Reaches reports whether one resourceVersion is certainly not older than the other.
+// Reaches reports whether version, a resourceVersion, is certainly not older than other.
 func Reaches(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order >= 0
 }
 
-// IsNewer reports whether one resourceVersion of a node is certainly newer than the other.
+// IsNewer reports whether version, a resourceVersion, is certainly newer than other.
 func IsNewer(version, other string) bool {
 	order, err := resourceversion.CompareResourceVersion(version, other)
 	return err == nil && order > 0

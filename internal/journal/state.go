@@ -59,7 +59,7 @@ type State struct {
 }
 
 // LastWatchOf returns when the last leader last watched the nodes of this partition: as of the partition's last write
-// or, if the state says that all its changes were stored, as of the state's last write.
+// or, if the state says that all changes of the partition were stored, as of the state's last write.
 func (s *State) LastWatchOf(number int, p *Partition) LastWatch {
 	if slices.Contains(s.Unstored, number) || s.Watched.Before(p.Watched) {
 		return p.LastWatch
@@ -88,7 +88,7 @@ func DecodeState(data map[string]string) (s State, err error) {
 	return s, nil
 }
 
-// decodeHead parses the entry [Head] of the data. Its version is 0 unless that is known.
+// decodeHead parses the entry [Head] of the data. If the version is unknown, it returns an error and a zero Heartbeat.
 func decodeHead(data map[string]string) (h Heartbeat, err error) {
 	if err := json.Unmarshal([]byte(data[Head]), &h); err != nil || h.Version != formatVersion {
 		return Heartbeat{}, fmt.Errorf("its entry %s is %.80q, but only version %d is supported: it is neither used nor "+

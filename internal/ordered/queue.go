@@ -1,6 +1,6 @@
-// Package ordered has a priority queue whose elements can be moved and removed at any time. An element stores its
-// position in an int, to which the function passed to [New] points: 0 outside the queue, and written by the queue
-// alone. An element must not be in two queues that use the same int. It is pure, and not safe for concurrent use.
+// Package ordered has a priority queue whose elements can be moved and removed at any time. Each element has an int, to
+// which a function given to [New] returns a pointer: its position, or 0 outside the queue. Only the queue may write the
+// int, and two queues must not share it. The package is pure, and not safe for concurrent use.
 package ordered
 
 import (
@@ -77,7 +77,7 @@ type elements[T any] struct {
 	at     func(T) *int
 }
 
-// firstOf is FirstOf among the element at i and those below it in the heap; -1 if there is none.
+// firstOf returns the index of FirstOf among the element at i and those below it in the heap; -1 if there is none.
 func (e *elements[T]) firstOf(i int, match func(T) bool) int {
 	if i >= len(e.list) {
 		return -1

@@ -2,8 +2,8 @@
 // responses.
 //
 // An [Interval] bounds what the API server's clock shows; it is pure. A [Clock] updates one from the responses to a
-// client whose transport [Clock.RoundTripper] wraps. Pass [Clock.Ahead] as Options.Ahead of the manager. It reduces
-// ages computed from API timestamps, so that a clock that is ahead makes no eviction earlier.
+// client whose transport [Clock.RoundTripper] wraps. Pass [Clock.Ahead] as Options.Ahead of the manager. The manager
+// then reduces ages that it computes from API timestamps, so that a clock that is ahead makes no eviction earlier.
 package skew
 
 import (

@@ -25,8 +25,8 @@ type Instant struct {
 	Min, Max time.Duration
 }
 
-// ToLocal converts a time by the API server's clock to the monotonic clock of this process. Its age is the smaller of
-// the two by this process's clock and by the API server's, and not negative.
+// ToLocal converts a time by the API server's clock to the monotonic clock of this process. The age of the result is
+// the smaller of the time's two ages, by this process's clock and by the API server's; never negative.
 func (i Instant) ToLocal(t time.Time) time.Time { return i.Add(-max(i.age(t), 0)) }
 
 // IsFuture reports whether a time by the API server's clock may be in the future.
@@ -47,8 +47,8 @@ func (i Instant) Timestamp(t time.Time) time.Time {
 	return i.ToLocal(NextSecond(t))
 }
 
-// Late returns a moment of this process by the API server's clock or, if that is later, by the wall clock as it is set
-// now; rounded up to the millisecond.
+// Late returns the latest time that the API server's clock may show at a moment of this process or, if that is later,
+// the moment by the wall clock as it is set now. It rounds up to the millisecond.
 func (i Instant) Late(moment time.Time) time.Time {
 	late := i.wall(moment).Add(max(-i.Min, 0))
 	if rounded := late.Truncate(time.Millisecond); rounded.Before(late) {
@@ -57,7 +57,7 @@ func (i Instant) Late(moment time.Time) time.Time {
 	return late
 }
 
-// Early returns a moment of this process by the API server's clock; as early as it may be, rounded down.
+// Early returns the earliest time that the API server's clock may show at a moment of this process, rounded down.
 func (i Instant) Early(moment time.Time) time.Time {
 	return i.wall(moment).Add(-i.Max).Truncate(time.Millisecond)
 }

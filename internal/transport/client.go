@@ -1,7 +1,7 @@
 // Package transport makes the connections to the API server. [New] returns three clients of client-go: Main for calls,
 // Watch, and Lease. Each has its own connection, so that none of them waits for another.
 //
-// Dead connections are detected in two ways; later connections are unaffected. The kernel probes idle connections of
+// Dead connections are detected in two ways, and do not affect later ones. The kernel probes idle connections of
 // watches and of the lease, and closes a dead one after 45 s. Client-go pings by HTTP/2 a server that has sent nothing
 // for 30 s, and closes the connection if no answer comes within 15 s, so that a hanging server is detected, too. The
 // environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of client-go change these two

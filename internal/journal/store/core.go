@@ -16,7 +16,7 @@ const (
 	throughput    = 256 << 10             // how many bytes of a large partition are written in a second
 	beatEvery     = 20 * time.Second      // between two writes of the state although nothing has changed
 	longestRetry  = 10 * time.Second      // between two attempts to read or to write an object
-	pollInterval  = 50 * time.Millisecond // between two checks how far the nodes were read, and who leads
+	pollInterval  = 50 * time.Millisecond // between two checks of how far the nodes were read, and of who leads
 )
 
 // Source has the nodes.
@@ -42,15 +42,15 @@ type phase int
 
 const (
 	standby   phase = iota
-	reading         // the objects are read, and the nodes up to the versions of their records
-	beginning       // the records were applied, and the configuration is written
+	reading         // the objects are being read, and the nodes up to the versions of their records
+	beginning       // the records were applied, and the configuration is being written
 	leading
 )
 
 // Core decides when the journal is read and written. It is not safe for concurrent use.
 //
-// Invariants: an object is written only after it was read in the term; no write of an earlier term changes the state of
-// an object; phase == leading after TermBegan was answered.
+// Invariants: an object is written only after it was read in the term; the answer to a call of an earlier term changes
+// no object; phase == leading after TermBegan was answered, until the term ends.
 type Core struct {
 	options CoreOptions
 	objects []*object
@@ -58,13 +58,13 @@ type Core struct {
 
 	term     int // counts the changes of leadership
 	phase    phase
-	deadline time.Time     // when the term begins without what was not read; zero before Synced
+	deadline time.Time     // when the term begins, whatever is still unread; zero before Synced
 	began    chan struct{} // waits for the term to begin
 
 	guards     json.RawMessage
 	config     []byte
 	beat       time.Time       // when the state is written although nothing has changed; zero before its first write
-	listed     int             // how many partitions the last state lists as not stored; once fewer are, it is written
+	listed     int             // how many partitions the last state lists as unstored; once fewer are, the state is due
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -89,7 +89,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	c.now, c.effects = now, &effects
 	in.apply(c)
 	c.applyRead()
-	if _, changed := in.(NodesChanged); !changed { // Watched follows, so that what is written has the last watch
+	if _, changed := in.(NodesChanged); !changed { // else wait for the Watched that follows: writes have its last watch
 		for _, o := range c.objects[:journal.StateObject] {
 			o.callIfDue()
 		}

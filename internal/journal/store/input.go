@@ -10,9 +10,9 @@ import (
 // Input is an event for a [Core].
 type Input interface{ apply(c *Core) }
 
-// Watched reports the last delivery of the node watch, on the monotonic clock, whenever others have come or the time of
-// Effects.Next. All [NodesChanged] up to it come before: a state that has it has no partition with changes that are not
-// stored.
+// Watched reports the last delivery of the node watch, on the monotonic clock. It follows other inputs, and comes at
+// the time of Effects.Next. The [NodesChanged] of all changes up to that delivery come first, so a state that is
+// written with it lists as unstored each partition that lacks one of these changes.
 type Watched struct{ Last journal.LastWatch }
 
 func (in Watched) apply(c *Core) { c.last = in.Last }
@@ -22,8 +22,8 @@ type NodesChanged struct{ Partition int }
 
 func (in NodesChanged) apply(c *Core) { c.objects[in.Partition].dirty = true }
 
-// TermBegan begins a term of leadership: the journal is read. Effects.Done answers it, unless the term ends before, once
-// the first call of the manager is allowed: after [Synced].
+// TermBegan begins a term of leadership: the journal is read. Effects.Done answers it once the manager's first call is
+// allowed, after [Synced], unless the term ends before.
 type TermBegan struct{ Done chan struct{} }
 
 func (in TermBegan) apply(c *Core) {
@@ -36,7 +36,7 @@ type Synced struct{}
 
 func (Synced) apply(c *Core) { c.deadline = c.now.Add(beginTimeout) }
 
-// TermEnded ends the term that began with the same Done, if no other has begun.
+// TermEnded ends the term that began with the same Done, if no other term has begun.
 type TermEnded struct{ Done chan struct{} }
 
 func (in TermEnded) apply(c *Core) {
@@ -102,7 +102,7 @@ type Guards struct {
 	Read bool            // false: it could not be read so far
 }
 
-// Call is a call for an object, during a term. Numbers are those of the partitions, and [journal.StateObject].
+// Call is a read or a write of an object during a term. Number is that of a partition, or [journal.StateObject].
 type Call struct {
 	Term, Number int
 	Write        *journal.StoredPartition // the content to write; nil: the object is read

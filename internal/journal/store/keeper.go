@@ -19,8 +19,8 @@ import (
 const callTimeout = 10 * time.Second // of one call
 
 // Objects stores the partitions of a journal, and its state, which has the number [journal.StateObject]. Several
-// goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors where these have one: a
-// term does not wait for an object that is Forbidden.
+// goroutines call its methods. Errors should be those of k8s.io/apimachinery/pkg/api/errors if that package has a
+// fitting one: a term does not wait for an object that is Forbidden.
 type Objects interface {
 	// Read reads the content as it is now. An object that does not exist has no version.
 	Read(ctx context.Context, number int) (journal.StoredPartition, error)
@@ -99,7 +99,7 @@ func (k *Keeper) Run(ctx context.Context) {
 }
 
 // put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
-// reads the nodes only when it processes it.
+// reads the nodes only after it has processed that one.
 func (k *Keeper) put(in Input) {
 	k.mu.Lock()
 	if _, change := in.(NodesChanged); !change || !slices.Contains(k.inputs, in) {
@@ -170,7 +170,7 @@ func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.option
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
 // Begin begins a term that lasts until the context ends: it reads the journal, applies it once the source has all nodes,
-// and publishes the configuration. Then it allows the first call by true, unless the context or Run has ended.
+// and publishes the configuration. Then it returns true, unless the context or Run has ended: the first call may start.
 func (k *Keeper) Begin(ctx context.Context) bool {
 	began := make(chan struct{})
 	k.term.Store(&ctx)

@@ -55,12 +55,12 @@ func (o *object) isDue() bool {
 	return o.phase != standby && !o.busy && (!o.opened || o.isWritten() && o.dirty)
 }
 
-// isWritten reports whether this process writes the object by now. A term begins once the state is written.
+// isWritten reports whether this process writes the object in this phase. A term begins once the state is written.
 func (o *object) isWritten() bool {
 	return o.applied && !o.options.ReadOnly && (o.phase == leading || o.phase == beginning && o.isState())
 }
 
-// isWriting reports whether a write is in progress, or will be without a failure before it.
+// isWriting reports whether a write is in progress, or is due and repeats no failed one.
 func (o *object) isWriting() bool { return o.isWritten() && (o.busy || o.dirty && o.pause == 0) }
 
 func (o *object) callIfDue() {
@@ -123,7 +123,7 @@ func (o *object) answered(in Answered) {
 	}
 }
 
-// open decodes what was read first in the term. It returns an error if the object is of another format, which is
+// open decodes what was read first in the term. It returns an error if the object has another format: such an object is
 // neither used nor overwritten.
 func (o *object) open() error {
 	if o.isState() {
@@ -148,8 +148,8 @@ func (o *object) open() error {
 	return err
 }
 
-// applyRead applies what was read first in the term. It skips records of a later version of a node than this process
-// has seen: the node's present state can't show which presence of a taint such a record is about.
+// applyRead applies what was read first in the term. It skips records of versions that this process has not reached:
+// the node's present state can't show which presence of a taint such a record is about.
 func (o *object) applyRead() {
 	o.applied = true
 	if o.isState() {
@@ -167,8 +167,8 @@ func (o *object) applyRead() {
 	}
 }
 
-// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept. It
-// may also be stored by a write whose answer was lost.
+// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept. A
+// record that this process stored itself, by a write whose answer was lost, is not passed on.
 func (o *object) readGuards() {
 	text := o.data[journal.GuardsKey]
 	if o.isState() && text != "" && text != string(o.guards) && text != o.sent[journal.GuardsKey] {
