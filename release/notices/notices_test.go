@@ -1,11 +1,15 @@
 package notices
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/taint-manager/taint-manager/release/build"
 )
 
 func TestLicensesAreKnownByTheirWords(t *testing.T) {
@@ -48,5 +52,20 @@ func TestANoticeIsHandedOnWithTheLicense(t *testing.T) {
 	text := Notices([]Module{m})
 	if !strings.Contains(text, "example.com/m v1 (Apache-2.0)") || !strings.Contains(text, "Made by many.") || strings.Contains(text, "package") {
 		t.Errorf("got %s", text)
+	}
+}
+
+func TestTheBillOfMaterialsIsTheSameInEveryTimeZone(t *testing.T) {
+	modules := []Module{{Path: "example.com/one", Version: "v1.0.0", Licenses: []string{"MIT"}}}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var bills [2][]byte
+	for i, zone := range []*time.Location{time.UTC, time.FixedZone("east", 3600)} {
+		var err error
+		if bills[i], err = SPDX(modules, build.Info{Version: "v1.2.3", Commit: "abc", Time: at.In(zone)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(bills[0], bills[1]) {
+		t.Errorf("got\n%s, and in another zone\n%s", bills[0], bills[1])
 	}
 }

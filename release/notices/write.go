@@ -57,7 +57,7 @@ func SPDX(modules []Module, i build.Info) ([]byte, error) {
 		p := packageOf(m)
 		d.Packages = append(d.Packages, p)
 		d.Relationships = append(d.Relationships, related(root.PackageSPDXIdentifier, "DEPENDS_ON", p))
-		_, _ = fmt.Fprintln(content, m.title(), i)
+		_, _ = fmt.Fprintln(content, m.title(), i.Version, i.Commit)
 	}
 	d.DocumentNamespace = fmt.Sprintf("https://%s/spdx/%s-%x", self, i.Version, content.Sum(nil)[:16])
 	var text bytes.Buffer

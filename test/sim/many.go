@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ func Many(from, n uint64, workers, most int, o Options) (sum Counts, failed []Re
 		})
 	}
 	running.Wait()
-	slices.SortFunc(failed, func(a, b Result) int { return int(a.Seed) - int(b.Seed) })
+	slices.SortFunc(failed, func(a, b Result) int { return cmp.Compare(a.Seed, b.Seed) })
 	return sum, failed
 }
 
