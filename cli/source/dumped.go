@@ -38,7 +38,7 @@ type collected struct {
 	to  *foresight.Builder
 	all *foresight.Builder // builder of the whole cluster, for a question about one pod; nil if it does not matter
 
-	pages      *foresight.Journal // from the ConfigMaps of the journal
+	pages      *foresight.Journal
 	allPages   bool      // the dump lists the ConfigMaps of the journal's namespace
 	newest     time.Time // latest time in the dump that is not after now
 	budgets    int

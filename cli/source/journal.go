@@ -66,7 +66,7 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 // inEveryNamespace is the ConfigMap that kube-controller-manager keeps in every namespace.
 const inEveryNamespace = "kube-root-ca.crt"
 
-// addPage adds a ConfigMap of a dump, if it belongs to the journal. If it occurs twice, the newer state counts.
+// addPage adds a ConfigMap of a dump to pages, if it is the journal's. If it occurs twice, the newer state counts.
 func (c *collected) addPage(m *v1.ConfigMap) {
 	if m.Namespace != c.location.namespace {
 		return
