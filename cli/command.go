@@ -93,7 +93,7 @@ func report(w io.Writer, root *cobra.Command, err error) {
 	}
 }
 
-// exitCode returns the exit code after a command. Where 2 stands for evictions, a wrong usage has the code 1.
+// exitCode returns the exit code after a command. For commands whose code 2 means evictions, wrong usage has code 1.
 func exitCode(cmd *cobra.Command, err error) int {
 	forEvictions := cmd.Flags().Lookup("exit-code") != nil
 	switch {

@@ -20,8 +20,8 @@ func MomentFlag(fs *pflag.FlagSet, at *string, meaning string) {
 		"The default is now; for a dump older than ten minutes, it is the newest time in the dump.")
 }
 
-// Moment returns the given time, or zero if there is none: "now", a time from the reading such as "+1h", or a time as
-// the API writes it. Now is in whole seconds, as in the API.
+// Moment parses the value of --at: "now", an offset from the time of the reading, such as "+1h", or a time as the API
+// writes it; zero for "". Now is in whole seconds, as in the API.
 func Moment(at string) (foresight.Moment, error) {
 	switch {
 	case at == "":
@@ -41,8 +41,8 @@ func Moment(at string) (foresight.Moment, error) {
 	return foresight.Moment{At: parsed}, nil
 }
 
-// When describes the time of an eviction relative to a moment: "now", "in 5m", "5m ago", or "within 5m" if only the
-// latest time is known.
+// When describes the time of an eviction relative to a moment: "now", "in 5m", "5m ago", or "within 5m" if only a
+// range is known.
 func When(f *foresight.Prediction, from time.Time) string {
 	switch {
 	case !f.Evict && f.HeldBy != "":

@@ -131,7 +131,7 @@ func (t *text) taints() {
 		t.Printf("Use -o wide to see all taints of the node, whatever their effects, and the tolerations that match them.\n")
 		return
 	}
-	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // a taint that evicts no pod
+	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // stays: a taint that evicts no pod
 	rows := make([]explainedTaint, len(t.Taints))
 	for i := range rows {
 		rows[i] = &t.Taints[i]

@@ -15,7 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// Copy sets the flags of to to the values of the flags of from, for the flags that names selects.
+// Copy sets each flag of to that is also in from, and that names selects, to its value in from.
 func Copy(to, from *pflag.FlagSet, names func(flag *pflag.Flag) bool) error {
 	var errs []error
 	from.VisitAll(func(f *pflag.Flag) {
@@ -36,7 +36,7 @@ func Copy(to, from *pflag.FlagSet, names func(flag *pflag.Flag) bool) error {
 	return errors.Join(errs...)
 }
 
-// FileVar adds a flag that takes the name of a file. It refuses the empty name, as of a variable that is not set.
+// FileVar adds a flag that takes the name of a file. It refuses the empty name, which an unset shell variable gives.
 func FileVar(fs *pflag.FlagSet, to *string, name, usage string) {
 	fs.Var(text{to, "file"}, name, usage)
 }

@@ -18,8 +18,8 @@ func Nearest(typed string, names []string) string {
 // most is how many names are suggested.
 const most = 3
 
-// similarTo returns the names that cobra would suggest if they were commands, the nearest first. They have something in
-// common with the typed name.
+// similarTo returns the names that cobra would suggest if they were commands, the nearest first. They begin with the
+// typed name, or differ from it in fewer letters than it has.
 func similarTo(typed string, names []string) (similar []string) {
 	var parent cobra.Command
 	for _, name := range slices.Sorted(slices.Values(names)) {

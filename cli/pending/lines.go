@@ -13,7 +13,7 @@ import (
 )
 
 // lines writes a line when a pod begins to hold up a wait, and when its state changes. New notes follow these lines.
-// The answer of a wait is its last line, and notes must not be delayed until then.
+// Notes are not delayed until the answer, because a wait answers only at its end.
 type lines struct {
 	w, notes io.Writer
 	shown    map[string]string // states and causes by UID

@@ -17,11 +17,11 @@ type attribute struct{ namespace, name, uid string }
 type group struct {
 	attribute
 	pods, held int
-	next       *foresight.Prediction // the earliest of them, or of those held if all are
+	next       *foresight.Prediction // the earliest eviction that is not held; if all are held, the earliest
 }
 
-// groups groups the evictions by one attribute, the largest group first. It ignores evictions for which of returns no
-// name.
+// groups groups the evictions by one attribute, the largest group first. It ignores an eviction if the function of
+// returns no name for it.
 func groups(pods []foresight.PendingPod, of func(pod) attribute) []group {
 	var list []group
 	at := map[attribute]int{}

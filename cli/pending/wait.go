@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// settle is how long no pod must be left, because late pods may still be bound.
+	// settle is the time without any pod left after which a wait ends: until then, late pods may still be bound.
 	settle = 10 * time.Second
 
 	// overdue is the state of a pod that should be gone, while it is unknown what blocks it.
@@ -124,7 +124,7 @@ func (e emptiness) with(now *foresight.Pending) emptiness {
 	return e
 }
 
-// proven reports whether no pod has been left for long enough, by the present policies of the manager.
+// proven reports whether no pod has been left for the time settle, and the manager has confirmed its policies since.
 func (e emptiness) proven() bool {
 	return !e.since.IsZero() && time.Since(e.since) >= settle && e.confirmed
 }

@@ -23,7 +23,7 @@ type following interface {
 	Pending(ctx context.Context) *foresight.Pending
 }
 
-// minInterval is the minimum time between two updates because of changes, because many changes may come at once.
+// minInterval is the minimum time between two updates that changes cause: many changes may come at once.
 const minInterval = 100 * time.Millisecond
 
 // follow shows the scheduled evictions until it is interrupted, or waits until there are none.

@@ -56,7 +56,7 @@ func (t *text) name(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// list joins names, in the wide form all of a long list.
+// list joins names. Only the wide form has all names of a long list.
 func (t *text) list(names []string) string {
 	all, short := strings.Join(names, ", "), foresight.ShortList(names)
 	switch {
@@ -297,7 +297,7 @@ func (t *text) cancelled() (saved []string) {
 	return saved
 }
 
-// budgets says which budgets block pods that are evicted because of the change, or would if no pod were deleted.
+// budgets says which budgets block pods that the change evicts; if all are deleted, which would block their eviction.
 func (t *text) budgets() {
 	asking, blocked, several := 0, 0, 0
 	var never []string                           // names of the budgets that permit no disruption at all

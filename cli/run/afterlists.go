@@ -36,8 +36,8 @@ func warnOfIdleBreakers(ctx context.Context, idle []string) {
 // the downward API. Empty if this process does not run in a pod.
 func ownPod() types.UID { return types.UID(os.Getenv("POD_UID")) }
 
-// warnOfOwnNode logs a warning if taints of its node will evict the pod of this process. The scheduler ignores
-// tolerationSeconds, so a pod that tolerates a permanent taint for a time keeps coming back to it.
+// warnOfOwnNode logs a warning if the pod of this process will be evicted because of taints of its node. The scheduler
+// ignores tolerationSeconds, so a pod that tolerates a permanent taint for a time keeps coming back to the node.
 func warnOfOwnNode(ctx context.Context, own func(context.Context) (v taintmanager.View, scheduled bool)) {
 	if v, scheduled := own(ctx); scheduled {
 		klog.FromContext(ctx).Info("The pod of this process is going to be evicted, because of a taint of its node; "+

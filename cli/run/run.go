@@ -143,8 +143,8 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	return p.clock.Register(registerer)
 }
 
-// journalName returns the name of the journal's ConfigMaps, without their numbers. The candidates of one lease share a
-// journal.
+// journalName returns the name of the journal's ConfigMaps, without their numbers. Replicas that compete for one lease
+// share a journal.
 func journalName(c config.Configuration) string { return store.NameFor(c.LeaderElection.ResourceName) }
 
 // run runs until ctx ends.

@@ -78,8 +78,8 @@ func (s *settings) listen(ctx context.Context) (*server, error) {
 	return &made, nil
 }
 
-// certify makes a certificate if none is given. It makes a certificate for a folder in the same way as components of
-// Kubernetes.
+// certify makes a certificate if none is given. If a folder without a certificate is given, certify makes one there,
+// as components of Kubernetes do.
 func (s *settings) certify(now time.Time) error {
 	given := &s.serving.ServerCert
 	if given.CertDirectory != "" || given.CertKey.CertFile != "" || given.CertKey.KeyFile != "" {
@@ -172,7 +172,7 @@ type remarks struct {
 	election  election                  // nil without leader election
 }
 
-// remark is a problem: its category, what everybody may read about it, and what names pods, nodes, groups and policies.
+// remark is a problem: its category, a text for everybody, and a text that names pods, nodes, groups and policies.
 type remark struct{ category, public, names string }
 
 // election is the leader election. Its trouble is that the lease can't be read or written.

@@ -108,8 +108,8 @@ func (s *settings) componentErrors() []error {
 		s.loggingErrors())
 }
 
-// servingErrors also returns errors that the shared options would find only once the process listens on its port. They
-// describe a port over 65535 as an attempt to turn them off.
+// servingErrors also returns errors that the shared options would find only once the process listens on its port. It
+// checks the port itself: the shared options describe a port over 65535 as an attempt to turn off serving.
 func (s *settings) servingErrors() (errs []error) {
 	at, o := field.NewPath("serving"), s.serving
 	valid := *o

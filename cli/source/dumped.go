@@ -32,7 +32,7 @@ type dumped struct {
 	version  device.Version // of Kubernetes; 0 if it is unknown
 }
 
-// collected is what was read from one collection of a dump.
+// collected is what was read from one [dump.Collection] of a dump.
 type collected struct {
 	*dumped
 	to  *foresight.Builder
@@ -138,8 +138,8 @@ func (d *dumped) visit(file string, to *dump.Tree) error {
 	return to.Folder(file, root.FS())
 }
 
-// choose returns the newest collection, and adds a note about the others, because nodes of one and pods of another
-// would be of different times. If none has nodes, there must be only one.
+// choose returns the newest collection, and adds a note about the others. It does not combine them, because their nodes
+// and pods would be of different times. If none has nodes, there must be only one.
 func (d *dumped) choose(
 	tree *dump.Tree, all map[string]*collected, newest string, r *foresight.Reading,
 ) (*dump.Collection, error) {
@@ -247,13 +247,13 @@ func (c *collected) invalid(s *Scope, from *dump.Collection) error {
 	return fmt.Errorf("%s has no valid %ss: %s", c, strings.ToLower(kind), strings.Join(skipped, "; "))
 }
 
-// addHoles adds what may be missing: an answer that it may change is incomplete.
+// addHoles records what may be missing from the dump. If that may change the answer, the answer is incomplete.
 func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Reading) {
 	for _, h := range from.Holes {
 		addHole(r, h.What, h.Namespace == "" || s.Focus.Namespace == "" || s.Focus.Namespace == h.Namespace)
 	}
 	if r.PodNamespaces = from.PodLists; len(from.PodLists) > 1 {
-		delete(from.PodLists, "") // of which namespace the empty list is, is not known
+		delete(from.PodLists, "") // the namespace of an empty list is unknown
 	}
 	in := slices.Sorted(maps.Keys(c.podsIn))
 	tool := from.Tool
@@ -297,7 +297,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	}
 }
 
-// addHole adds what may be missing, and a note if it can't change the answer.
+// addHole records what may be missing; only in a note if it can't change the answer.
 func addHole(r *foresight.Reading, what string, matters bool) {
 	if matters {
 		r.Missing = append(r.Missing, what)
@@ -306,7 +306,7 @@ func addHole(r *foresight.Reading, what string, matters bool) {
 	}
 }
 
-// visitor adds the objects of the scope.
+// visitor returns a function that adds the objects of the scope.
 func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 	inQuestion := func(namespace, name string) bool {
 		return s.Pod == "" || name == s.Pod && (s.Focus.Namespace == "" || s.Focus.Namespace == namespace)

@@ -66,7 +66,7 @@ func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
 // inEveryNamespace is the ConfigMap that kube-controller-manager keeps in every namespace.
 const inEveryNamespace = "kube-root-ca.crt"
 
-// addPage adds a ConfigMap of a dump, if it belongs to the journal. If a page occurs twice, the newer state counts.
+// addPage adds a ConfigMap of a dump to pages, if it is the journal's. If it occurs twice, the newer state counts.
 func (c *collected) addPage(m *v1.ConfigMap) {
 	if m.Namespace != c.location.namespace {
 		return
@@ -76,7 +76,7 @@ func (c *collected) addPage(m *v1.ConfigMap) {
 	if number < 0 {
 		return
 	}
-	// Each page begins like the state. Add finds what can't be read.
+	// Each ConfigMap of the journal has the head that DecodeState reads. Add finds what can't be read.
 	head, _ := journal.DecodeState(map[string]string{journal.Head: m.Data[journal.Head]})
 	if c.to.IsNew("ConfigMap", m, head.Written) {
 		c.pages.Add(number, journal.StoredPartition{

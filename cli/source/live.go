@@ -163,8 +163,8 @@ func byName(name string) (o metav1.ListOptions) {
 	return o
 }
 
-// podOptions makes the API server return only pods that may be evicted, or all bound pods. For a single node the API
-// server uses its index.
+// podOptions makes the API server return all pods or, for a Scheduled question, only bound pods that, unless AllPods is
+// set, have not finished. For a single node, the API server uses its index.
 func (s *Scope) podOptions() (o metav1.ListOptions) {
 	if !s.Scheduled {
 		return o

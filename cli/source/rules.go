@@ -21,7 +21,7 @@ import (
 // one.
 type ReadConfig func(name string, stdin io.Reader) (config.Configuration, error)
 
-// RuleFlags are the flags with which a command computes the verdicts of a manager with these settings.
+// RuleFlags are the flags that set the settings of a manager. A command computes the verdicts of that manager.
 type RuleFlags struct {
 	// File is the manager's configuration file.
 	File string
@@ -72,8 +72,8 @@ func (r *RuleFlags) Load(cmd *cobra.Command) (foresight.Ruleset, error) {
 	return rulesOf(r.Settings)
 }
 
-// Running returns how the configuration of the running manager becomes rules: flags that are given override it. It
-// returns nil if --config is given.
+// Running returns a function that turns the configuration of the running manager into rules; given flags override the
+// configuration. It returns nil if --config is given.
 func (r *RuleFlags) Running(cmd *cobra.Command) func(journal.Config) (foresight.Ruleset, error) {
 	if r.File != "" {
 		return nil

@@ -55,8 +55,8 @@ type Scope struct {
 	// At is the time of the question.
 	At foresight.Moment
 
-	// Scheduled means that the question is about present evictions only: no pods are needed while no node is tainted,
-	// and no budgets.
+	// Scheduled means that the question is about present evictions only: pods are needed only if a node is tainted, and
+	// budgets are not needed.
 	Scheduled bool
 
 	// Devices means that taints of devices are needed although no pod that was read may use one.

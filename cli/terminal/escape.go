@@ -82,7 +82,7 @@ func (s SafeError) Error() string { return Escape(s.Err.Error()) }
 // Unwrap returns the original error.
 func (s SafeError) Unwrap() error { return s.Err }
 
-// Problems returns the errors that errors.Join has joined to this one, or the error itself; nil for nil.
+// Problems returns the errors that errors.Join has joined into err, or err itself; nil for nil.
 func Problems(err error) (list []error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Port is used by no component of Kubernetes; theirs are 10248 to 10260.
+// Port is the default port of HTTPS. No component of Kubernetes uses it; their ports are 10248 to 10260.
 const Port = 10270
 
 // Default returns the configuration without a flag or file. It is valid.

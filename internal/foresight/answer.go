@@ -28,7 +28,7 @@ type Remarks struct {
 	// By says whose policies were applied; empty for those of --config, and if the default rules are in force.
 	By string `json:"by,omitempty"`
 
-	Trips []Trip `json:"trips,omitempty"` // the tripped breakers; in a plan, with its changes
+	Trips []Trip `json:"trips,omitempty"` // the tripped breakers; in a plan, after its changes
 
 	// Incomplete has a message for each unknown that may change the answer. If it is not empty, an empty list of pods
 	// proves nothing.
@@ -109,7 +109,7 @@ func ShortList(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// utc returns the time as JSON has it.
+// utc returns the time as answers in JSON have it: in UTC.
 func utc(t time.Time) *time.Time {
 	t = t.UTC().Round(0)
 	return &t

@@ -17,7 +17,7 @@ type BoundPod struct {
 // Standing says why a pod is on its node.
 type Standing string
 
-// The standings of pods that no taint evicts, or evicts any more.
+// The standings of pods that no taint evicts, or that no taint can evict any longer.
 const (
 	Orphaned    Standing = "orphaned"    // its node does not exist
 	Terminating Standing = "terminating" // it is being deleted, for whatever reason
@@ -29,7 +29,7 @@ const (
 	Unaffected  Standing = "unaffected" // because of policies, or because no taint may evict it
 )
 
-// standing returns why a pod is on its node although this verdict does not evict it.
+// standing returns why a pod that this verdict does not evict is on its node.
 func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	switch {
 	case m.nodes[p.Node] == nil:

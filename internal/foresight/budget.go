@@ -123,9 +123,9 @@ func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, as
 	return these, p.Phase != v1.PodPending && !free
 }
 
-// planBudgets counts the evictions against the budgets, in the order of the pods, and returns the budgets that cover
-// any. It adds to each pod the budgets that block its eviction. The API server does not evict a pod that two budgets
-// cover. The taints are those of the nodes that change.
+// planBudgets counts the evictions against the budgets, in the order of the pods, and returns the budgets with
+// evictions. It adds to each pod the budgets that block its eviction. The API server does not evict a pod that two
+// budgets cover. The taints are those of the nodes that change.
 func planBudgets(budgets []BudgetPlan, pods []*PlannedPod, taints map[string][]v1.Taint) []BudgetPlan {
 	for _, p := range pods {
 		these, asked := covering(budgets, p.of, p.of.ready && !dead(taints[p.Node]))

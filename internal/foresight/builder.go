@@ -24,16 +24,16 @@ import (
 // Reading describes how the objects were read.
 type Reading struct {
 	// At is when the objects were read. A question about a later time takes into account which breakers reset in
-	// between. Zero: at the time of the question.
+	// between. Zero stands for the time of the question.
 	At time.Time
 
-	// Newest is the newest time in a dump that is not in the future; zero if there is none. Aged is set if At is that
-	// time, because it is long ago.
+	// Newest is the newest time in a dump, apart from times in the future; zero if there is none. Aged is set if the
+	// dump is so old that At is Newest.
 	Newest time.Time
 	Aged   bool
 
 	From   string // the source, as messages name it: "the cluster"
-	Dumped bool   // an object that is missing may only be missing from a dump
+	Dumped bool   // the objects are from a dump, which may lack others
 
 	// NamespacesRefused, BudgetsUnknown and EventsUnknown say why namespaces, PodDisruptionBudgets and events were not
 	// read; empty if they were, or are not needed.
@@ -56,7 +56,7 @@ type Reading struct {
 	Missing     []string
 	PodsLeftOut string
 
-	PodNamespaces map[string]bool // namespaces of which a dump lists the pods; "" is any
+	PodNamespaces map[string]bool // namespaces of which a dump lists the pods; "" stands for all
 }
 
 // MayLackPods returns why pods may be missing; "" if there is no reason.
@@ -67,16 +67,16 @@ func (r *Reading) MayLackPods() string {
 	return strings.Join(r.Missing, ", and ")
 }
 
-// Moment is the time of a question: At or, if At is zero, the time that is After the time of the reading.
+// Moment is the time of a question: At or, if At is zero, the time of the reading plus the duration After.
 type Moment struct {
 	At    time.Time
 	After time.Duration
 }
 
-// settle returns the time of a question. It notes that a dump is old, and warns of a question before its time.
+// settle returns the time of a question. It adds a note if a dump is old, and a warning if it is newer than q.
 func (r *Reading) settle(q Moment) time.Time {
 	newest := fmt.Sprintf("the newest time in %s is %s", r.From, taint.Stamp(r.Newest))
-	if q.At.IsZero() && q.After < 0 { // as if the time were written out
+	if q.At.IsZero() && q.After < 0 { // as if the user had written the absolute time
 		q.At = r.At.Add(q.After)
 	}
 	switch {
@@ -106,7 +106,7 @@ type Builder struct {
 	seed  maphash.Seed
 	uids  map[uint64]*added // pods by a hash of their UIDs
 	twice map[*added]twin   // objects that were added in several states
-	early map[string]bool   // nodes whose pods were only counted before Load
+	early map[string]bool   // nodes whose pods were already counted, not kept, before Load
 
 	whole *Builder // of the whole cluster; nil if that was not read
 }
@@ -121,14 +121,14 @@ type version struct {
 	beta     bool  // read in an old version of the API
 }
 
-// is reports whether both are the same state. In two versions of the API, their content is not compared.
+// is reports whether both are the same state. It does not compare their content if one was read in an old API version.
 func (v *version) is(other *version) bool {
 	return v.uid == other.uid && v.revision == other.revision && (v.content == other.content || v.beta != other.beta)
 }
 
 // compare returns a positive number if v is newer than the other state of the object, a negative one if it is older,
-// and 0 if that is not known. Of one UID the higher resourceVersion is newer, of two UIDs the object that was created
-// later, and otherwise the one that says that it was written later.
+// and 0 if the order is unknown. With one UID, the state with the higher resourceVersion is newer; with two UIDs, the
+// object that was created later; otherwise, the state that, by its own account, was written later.
 func (v *version) compare(other *version) (order int) {
 	switch {
 	case v.uid != other.uid:
@@ -255,7 +255,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 		b.uids[s.uid] = s
 	}
 	n := b.nodes[made.Node]
-	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // by whatever rules
+	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // whatever the rules are
 		b.early[made.Node] = true
 		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {
@@ -296,7 +296,7 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 // deciding returns the fields of an object that affect decisions. If two copies with one resourceVersion differ in
 // these fields, the API server did not write both.
 func deciding(o metav1.Object) any {
-	type decisive struct { // without the empty fields of a v1.Node or a v1.Pod: each object is encoded
+	type decisive struct { // encoded for each object, so it lacks the empty fields of v1.Node or v1.Pod
 		Labels      map[string]string `json:",omitempty"`
 		Taints      []v1.Taint        `json:",omitempty"`
 		Tolerations []v1.Toleration   `json:",omitempty"`
@@ -328,8 +328,8 @@ func (b *Builder) IsNew(kind string, o metav1.Object, written time.Time) bool {
 	return b.newState(kind, o, written) != nil
 }
 
-// newState returns the state of an object to add; nil if a state that is not older was added before. It also remembers
-// the states that it does not return, so that the order of additions does not matter.
+// newState returns the state of an object to add; nil if the same state, a newer one, or one of unknown order was added
+// before. It also remembers the states that it does not return, so that the order of additions does not matter.
 func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *added {
 	hash := maphash.Comparable(b.seed, [3]string{kind, o.GetNamespace(), o.GetName()})
 	now, s := b.versionOf(o, written), b.seen[hash]

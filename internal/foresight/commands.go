@@ -15,7 +15,7 @@ type Command struct {
 	Command string `json:"command"`
 }
 
-// commands returns the commands that keep a pod that is to be evicted, or delete it.
+// commands returns the commands for a pod that is to be evicted: to keep it, to show its budgets, or to delete it.
 func commands(p *pod, e *Explanation) []Command {
 	if !e.Prediction.Evict || p.Terminating {
 		return nil
@@ -61,7 +61,7 @@ func commands(p *pod, e *Explanation) []Command {
 }
 
 // tolerating returns the JSON patch that makes a pod tolerate the taints forever. The first toleration that matches
-// counts, so the patch begins the list.
+// counts, so the patch puts the new ones first.
 func tolerating(p *pod, taints []v1.Taint) string {
 	var patch, tolerations []any
 	add := func(path string, value any) {
@@ -76,7 +76,7 @@ func tolerating(p *pod, taints []v1.Taint) string {
 		patch = nil
 		add("/spec/tolerations", tolerations)
 	}
-	text, _ := json.Marshal(patch) // texts always have a text
+	text, _ := json.Marshal(patch) // texts can always be encoded
 	return string(text)
 }
 

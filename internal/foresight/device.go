@@ -43,7 +43,7 @@ func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []devi
 	return pairs, at
 }
 
-// version returns the version of Kubernetes; if unknown, the first one that evicts because of all taints of devices.
+// version returns the version of Kubernetes; if unknown, the first one that by default acts on all taints of devices.
 func (m *Model) version() device.Version { return cmp.Or(m.reading.Kubernetes, device.Default) }
 
 // predict returns the prediction for a pod, by the taints of its node and of devices, and the verdict about its node.

@@ -17,7 +17,7 @@ const (
 	FromTimeAdded = "timeAdded" // the taint's own timeAdded
 	FromSight     = "seen"      // it was observed to appear
 	FromPlan      = "plan"      // the plan sets it
-	// no journal has the start: it is when a manager with the policy sees the taint, assumed to be now
+	// no journal has the start: it is assumed that a manager with the policy first sees the taint now
 	FromPolicy = "policy"
 	NotKnown   = "unknown" // none of these; it is within a range
 )
@@ -36,8 +36,8 @@ type nodeView struct {
 	history journal.NodeHistory
 }
 
-// estimateOf returns the estimate of a node that is observed for the first time, at this time. A taint whose start
-// neither the journal nor timeAdded shows started between the node's creation and now.
+// estimateOf returns the estimate of a node that is observed for the first time, at this time. If neither the
+// journal nor timeAdded shows when a taint started, it started between the node's creation and now.
 func estimateOf(by *Ruleset, n *node, j *Journal, at time.Time) nodeEstimate {
 	bare := nodeView{Node: taint.Node{Name: n.Name, UID: n.UID, Labels: n.Labels, Created: n.created}}
 	first := journal.Observation{

@@ -73,7 +73,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	return e, nil
 }
 
-// unlisted returns why a pod of this namespace that was not read may exist; nil if it is gone.
+// unlisted returns why a pod of this namespace may exist although it was not read; nil if it is gone.
 func (m *Model) unlisted(namespace string) []string {
 	why := m.reading.MayLackPods()
 	if listed := m.reading.PodNamespaces; why == "" && m.reading.Dumped && !listed[namespace] && !listed[""] {
@@ -85,14 +85,14 @@ func (m *Model) unlisted(namespace string) []string {
 	return []string{"it is unknown whether the pod exists, because " + why}
 }
 
-// podWarnings returns the warnings about a pod's tolerations, also of taints that its node may get in an outage.
+// podWarnings returns warnings about a pod's tolerations, also of the taints of an outage, and its eviction responders.
 func (m *Model) podWarnings(p *pod) []string {
 	n := m.nodes[p.Node]
 	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return nil
 	}
 	rules, taints := m.rules.config.Rules, n.Taints
-	if p.Daemon { // its controller adds tolerations of an outage, whose two taints take each other's place
+	if p.Daemon { // its controller adds tolerations of both outage taints, which replace each other
 		there := func(t v1.Taint) bool {
 			return slices.ContainsFunc(n.Taints, func(has v1.Taint) bool { return has.MatchTaint(&t) })
 		}
@@ -191,7 +191,7 @@ func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
 	return taint.Matching(p, t, m.rules.config.Rules)
 }
 
-// judged returns the form of the taint that tolerations must match: a trigger has the effect NoExecute.
+// judged returns the form of the taint that tolerations must match: a NoSchedule trigger counts as NoExecute.
 func (m *Model) judged(t *v1.Taint) *v1.Taint {
 	if m.rules.triggers(t) {
 		return &v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}

@@ -22,8 +22,8 @@ type Explanation struct {
 	// or if the other pods were not read.
 	Pace *Pace `json:"pace,omitempty"`
 
-	// StartsAt is the earliest start of the eviction by its limits, after those pods of the namespace on the node that
-	// go before it; nil if these limits do not delay it by as much as a second.
+	// StartsAt is the earliest time at which the limits let the eviction start, after the pods of the same namespace
+	// and node that are evicted before; nil if the limits delay it by less than a second.
 	StartsAt *time.Time `json:"startsAt,omitempty"`
 
 	// Blocker is what blocks the eviction of an overdue pod, or of a pod that its budgets block forever.
@@ -133,8 +133,8 @@ type ExplainedBudget struct {
 	Admits int    `json:"admits"`          // number of evictions that the budget allows now
 	Never  bool   `json:"never,omitempty"` // it permits no disruption at all
 
-	// Asked reports whether the budget applies to an eviction of this pod: not if it is not running, nor for some pods
-	// that are not ready.
+	// Asked reports whether the budget applies to an eviction of this pod. It does not apply to pods that are not
+	// running, nor to some that are not ready.
 	Asked bool `json:"asked"`
 
 	// Stuck reports whether the budget requires this pod, which is not ready because its node is dead: the budget

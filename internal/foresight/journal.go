@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Journal has the partitions and the state that were read of the manager's journal, and errors for the others.
+// Journal is what was read of the manager's journal: partitions and the state, or the errors of reading them.
 type Journal struct {
 	Lease Lease
 
@@ -30,7 +30,7 @@ type Journal struct {
 	guards     *breaker.Record // from the state, with times by the API server's clock; nil if there is none
 }
 
-// readObject is how an object of the journal was read.
+// readObject is the result of reading one object of the journal.
 type readObject struct {
 	absent bool
 	err    error
@@ -139,7 +139,7 @@ func (j *Journal) unread() string {
 	return ""
 }
 
-// absent returns how many of the objects do not exist.
+// absent returns how many of the objects do not exist, or were not read.
 func (j *Journal) absent() (n int) {
 	for number := range journal.StateObject + 1 {
 		countIf(&n, j.read[number].absent || number < journal.StateObject && j.partitions[number].Records == nil)

@@ -28,7 +28,7 @@ func (l *Lease) renewed(at time.Time) bool {
 	return at.Sub(s.RenewTime.Time) <= time.Duration(*s.LeaseDurationSeconds)*time.Second
 }
 
-// Heartbeat is what a wait needs to know about the manager.
+// Heartbeat is what 'pending --wait' needs to know about the manager.
 type Heartbeat struct {
 	// Written is when the manager wrote the state of its journal, by its clock, and Read is when reading the state
 	// began, by this machine's clock.

@@ -22,8 +22,8 @@ type Focus struct {
 	Namespace string          // of the pods; empty for all
 	Labels    labels.Selector // of the pods; nil for all
 
-	// Nodes are the nodes that the question is about. The model keeps their pods, and the pods of other nodes with
-	// NoExecute taints, and only counts the rest by owner. Nil keeps the pods of all nodes.
+	// Nodes are the nodes in question. The model keeps their pods, pods on other nodes whose taints may evict, and pods
+	// with resource claims. It only counts all others, by owner. If Nodes is nil, it keeps the pods of all nodes.
 	Nodes *Selection
 }
 
@@ -48,7 +48,7 @@ type Selection struct {
 	Selector labels.Selector
 }
 
-// among reports whether a node is one of nodes, which means all nodes if it is empty.
+// among reports whether the node of this name is one of nodes. An empty list stands for all nodes.
 func among(nodes []string, name string) bool { return len(nodes) == 0 || slices.Contains(nodes, name) }
 
 // QuestionError reports that a question does not fit the cluster.
@@ -74,7 +74,7 @@ type objects struct {
 	events     map[string]*v1.Event // of pods, by namespace and name
 	lacks      map[lack]int
 	devices    map[string]any          // as device.Of returns them, by kind, namespace and name
-	masked     func(value string) bool // reports whether a redactor has masked a value; nil if none could
+	masked     func(value string) bool // reports whether a redactor has masked a value; nil without a dump
 }
 
 // node is a node with the estimate of its taints.
@@ -84,7 +84,7 @@ type node struct {
 	version  string    // resourceVersion
 	written  time.Time // when the list of taints was written, according to managedFields; zero if they don't say
 	writer   string    // by which field manager
-	notReady time.Time // since when the condition Ready is not True; zero if it is, or if that is unknown
+	notReady time.Time // when the condition Ready stopped being True; zero if it is True, or if that is unknown
 	estimate nodeEstimate
 }
 
@@ -106,7 +106,7 @@ func (n *node) withTaints(taints []v1.Taint) *node {
 	return &changed
 }
 
-// keeps reports whether pods are kept: their node is in question, has taints that may evict, or is not known yet.
+// keeps reports whether the pods of a node are kept: it is in question, has taints that may evict, or is not known yet.
 func (o *objects) keeps(node string) bool {
 	n := o.nodes[node]
 	if n == nil || o.focus.Nodes == nil || o.concerned(n) {
@@ -151,7 +151,7 @@ func (o *objects) CheckNodes(names []string) error {
 // Namespaces returns the namespaces in which pods were added.
 func (o *objects) Namespaces() []string { return slices.Collect(maps.Keys(o.podsIn)) }
 
-// Pods returns the number of pods that were added in a namespace, or in all if it is empty, kept or not.
+// Pods returns how many pods of a namespace were added, kept or not. An empty namespace stands for all.
 func (o *objects) Pods(namespace string) (n int) {
 	for name, pods := range o.podsIn {
 		if namespace == "" || namespace == name {
@@ -193,14 +193,14 @@ type Model struct {
 	reading Reading
 	at      time.Time       // for which it was loaded
 	leftOut []*pod          // pods about which a masked value may decide
-	whole   *Model          // the whole cluster, for the pace of evictions; nil if that does not matter, or is unknown
+	whole   *Model          // the whole cluster, for the pace of evictions; nil if not needed, or if unknown
 	users   *device.Cluster // of devices
 }
 
 // At returns the time for which the model was loaded.
 func (m *Model) At() time.Time { return m.at }
 
-// UpdateJournal stores a partition of the journal, or its state, or the error of reading it, as read at this time.
+// UpdateJournal stores what was read at this time: a partition of the journal, the journal's state, or the error.
 func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
 	j := m.reading.Journal
 	if !j.Add(number, stored, err) {
@@ -213,7 +213,7 @@ func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err er
 	}
 }
 
-// UpdateLease stores another reading of the manager's Lease, with its times as in [Journal].
+// UpdateLease stores another reading of the manager's Lease; now and read are the times Now and Read of [Journal].
 func (m *Model) UpdateLease(l Lease, now, read time.Time) {
 	j := m.reading.Journal
 	j.Lease, j.Now, j.Read = l, now, read

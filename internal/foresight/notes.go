@@ -86,7 +86,7 @@ func (m *Model) tripNote(t Trip) string {
 	return t.String() + "; the pods that it holds are unknown, because these policies have no such breaker"
 }
 
-// addBudgetsUnknown adds that PodDisruptionBudgets are unknown. If they apply to an eviction, the answer is incomplete.
+// addBudgetsUnknown says if PodDisruptionBudgets are unknown. If they apply to an eviction, the answer is incomplete.
 func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	cause, next := m.reading.BudgetsUnknown, ""
 	if len(m.budgets) == 0 {

@@ -75,7 +75,7 @@ func (r *rulesAt) taintKeys(p going) (keys []string) {
 	return keys
 }
 
-// ratesOf returns the rates that delay the eviction of a pod: each of them counts all taints that evict the pod.
+// ratesOf returns the rates that no taint lets a pod bypass: each of these rates counts all taints that evict the pod.
 func (r *rulesAt) ratesOf(p going) (rates []policy.Rate) {
 	keys := r.taintKeys(p)
 	for _, rate := range r.ruleset.config.Guards.Rates {
@@ -130,8 +130,8 @@ func (m *Model) evicted(by *rulesAt) (list []going) {
 	return list
 }
 
-// precedes reports whether a pod of the same namespace and node is evicted before p if both need the same tokens. Other
-// pods may come before p when it is their turn.
+// precedes reports whether a has the namespace and node of p and, if both need the same tokens, is evicted before p.
+// Other pods may come before p when it is their turn.
 func (a going) precedes(p going) bool {
 	if a.Namespace != p.Namespace || a.Node != p.Node || a.DeletedBy != "" {
 		return false
@@ -149,8 +149,8 @@ func (m *Model) asksNoBudget(p going) bool {
 	return m.reading.BudgetsUnknown == "" && len(these) == 0
 }
 
-// noteLimits adds a note about the limits for which the eviction may wait because of other evictions, if those are
-// unknown.
+// noteLimits adds a note about the limits for which the eviction may have to wait. How long is unknown, because the
+// other evictions are unknown.
 func (r *rulesAt) noteLimits(remarks *Remarks, rates []policy.Rate) {
 	var limits []string
 	if most := r.ruleset.MaxEvictionsPerSecond; most > 0 {

@@ -20,7 +20,7 @@ const EvictionReason = "TaintManagerEviction"
 type PastEviction struct {
 	Predecessor bool `json:"predecessor,omitempty"` // an earlier pod of the same name was evicted
 
-	Node  string     `json:"node,omitempty"`  // node of the pod; an event of the built-in controller has only its time
+	Node  string     `json:"node,omitempty"`  // node of the pod; an event of the built-in controller shows only At
 	Due   *time.Time `json:"due,omitempty"`   // when the first call was due
 	At    time.Time  `json:"at"`              // when the first call was made
 	Taint string     `json:"taint,omitempty"` // the taint that evicted the pod
@@ -31,8 +31,8 @@ type PastEviction struct {
 	cancelled string // says when and why the eviction was cancelled, if a probable cause is known
 }
 
-// pastOf returns the eviction that the events of one pod, in the order of their times, report. At is zero if they
-// report no first call, or if it was cancelled.
+// pastOf returns the eviction that the events of one pod report. It takes the events in the order of their times. At is
+// zero if they report no first call, or if the eviction was cancelled.
 func pastOf(events []Event) (past PastEviction) {
 	for i := range events {
 		e := &events[i]
@@ -65,8 +65,8 @@ func (e *Event) cancellation() string {
 	return "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
 }
 
-// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The former text
-// begins with the parameter was, the latter with of; each names the pod.
+// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The first text
+// begins with the argument was, the second with the argument of; both stand for the pod.
 func (p *PastEviction) words(was, of string) string {
 	from := ""
 	if p.Node != "" {

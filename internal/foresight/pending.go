@@ -27,7 +27,7 @@ type Pending struct {
 
 	Stale bool `json:"-"` // the state may be out of date
 
-	// nil if no rate delays an eviction; with --server, for all evictions
+	// Pace says how a rate delays evictions; nil if none does. With --server, it counts all evictions.
 	Pace *Pace `json:"pace,omitempty"`
 
 	// Spared is the note about nodes that are dead, but have no taint that evicts; empty if there are no such nodes.

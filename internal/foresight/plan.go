@@ -34,7 +34,7 @@ type Plan struct {
 	Total Total         `json:"total"`
 
 	// Pods to be evicted, in the order of their evictions, and then the pods on the selected nodes that stay. Evicted
-	// pods on other nodes are included, because the same budgets apply; their effect is anyway.
+	// pods on other nodes are included, because the same budgets apply; without --compare, their effect is anyway.
 	Pods []*PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
@@ -182,7 +182,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 }
 
 // change adds the selected nodes to the plan, and returns their taints after the changes. hidden is a clause about
-// nodes of which a mask hides whether they are selected.
+// nodes if a mask hides whether they are selected.
 func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, hidden []string, err error) {
 	if len(q.Devices) > 0 {
 		plan.Devices, err = m.plannedDevices(q.Devices)
@@ -308,7 +308,7 @@ func (p *Plan) addPaces(m *Model, by *planRules) {
 		if pod.Selected && pod.Evict && !p.Waits(pod) {
 			with = append(with, going{pod.of, &pod.Prediction})
 		}
-		if pod.Selected && pod.Without != nil {
+		if pod.Selected && pod.Without != nil { // whether it waits for a budget is unknown
 			without = append(without, going{pod.of, pod.Without})
 		}
 	}

@@ -180,7 +180,7 @@ type sharing map[string]any
 
 // share returns the first value that equals this one.
 func share[V any](s sharing, value V) V {
-	key, _ := json.Marshal(value) // strings and numbers always have a text
+	key, _ := json.Marshal(value) // strings and numbers can always be encoded
 	if first, ok := s[string(key)].(V); ok {
 		return first
 	}

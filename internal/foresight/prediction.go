@@ -37,7 +37,7 @@ type Prediction struct {
 	DeletedBy string `json:"deletedBy,omitempty"`
 
 	Device *UsedDevice `json:"device,omitempty"` // that has the taint; nil if the node has it
-	// Also is the later of two evictions, if both a taint of the node and one of a device evict the pod.
+	// Also is the later eviction, or the held one, if both a taint of the node and a taint of a device evict the pod.
 	Also *Prediction `json:"also,omitempty"`
 
 	// Own is set if the pod belongs to taint-manager, which evicts its own pods last, one at a time.

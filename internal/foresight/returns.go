@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// rounds returns how often pods were evicted from each place within the hour before this time, according to the
-// manager's events about pods that are gone.
+// rounds returns how often pods were evicted from each [eviction.Place] within the hour before this time, according to
+// the manager's events about pods that are gone.
 func (m *Model) rounds(at time.Time) eviction.Rounds {
 	rounds := eviction.Rounds{}
 	lately := func(e *v1.Event) bool {

@@ -51,7 +51,7 @@ func (r *Ruleset) concerns(t *v1.Taint) bool {
 	return t.Effect == v1.TaintEffectNoExecute || r.triggers(t)
 }
 
-// triggers reports whether a policy makes the taint, of effect NoSchedule, a trigger.
+// triggers reports whether the taint has the effect NoSchedule and is a trigger because a policy names it.
 func (r *Ruleset) triggers(t *v1.Taint) bool {
 	return t.Effect == v1.TaintEffectNoSchedule && r.needs.TriggeredBy(t.Key)
 }

@@ -98,8 +98,8 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 	return all
 }
 
-// readBefore returns when the model was read, or at, the time of the question, if the model was read later. The objects
-// are no older than the record of guards that was read with them.
+// readBefore returns the time at which the model was read or, if that is after the time of the question, at. The
+// objects are no older than the record of guards that was read with them.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
 	if j := m.reading.Journal; j.guards != nil && j.state.Written.After(read) {

@@ -17,9 +17,9 @@ type Total struct {
 	Held      int `json:"held,omitempty"` // pods on the selected nodes that a policy or a breaker holds
 	Blocked   int `json:"blocked"`        // all pods with blockedBy: with the method evict, budgets would block them
 
-	// Of the pods that Evict counts, Now are evicted at once, Waiting wait for budgets, and Never of those wait
-	// forever. Last is the latest prediction among those that do not wait; nil if there are none. AllWaiting also
-	// counts pods that are evicted anyway and wait for budgets.
+	// Of the pods that Evict counts, Now are evicted at once and Waiting wait for budgets; Never of the waiting pods
+	// wait forever. Last is the latest prediction for a pod that Evict counts and that does not wait; nil if there is
+	// none. AllWaiting is Waiting plus the pods that are evicted anyway and wait for budgets.
 	Now, Waiting, Never, AllWaiting int         `json:"-"`
 	Last                            *Prediction `json:"-"`
 }

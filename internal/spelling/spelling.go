@@ -4,8 +4,8 @@ package spelling
 
 import "strings"
 
-// Near reports whether a name may be the right one, misspelt: the case of letters may differ, and a letter or, in long
-// names, two or three.
+// Near reports whether a name may be the right one, misspelt: their edit distance, whatever the case of letters, is
+// at most 1, plus 1 for each eight letters of the right name.
 func Near(name, right string) bool {
 	most := 1 + len(right)/8
 	return max(len(name)-len(right), len(right)-len(name)) <= most &&
