@@ -161,6 +161,13 @@ func (r *Rule) applied(old *Rule, now time.Time) *Rule {
 	return &made
 }
 
+// Replaced returns the rules that 'kubectl apply' of these rules replaces.
+func (c *Cluster) Replaced(rules []*Rule) []*Rule {
+	return slices.DeleteFunc(slices.Clone(c.rules), func(old *Rule) bool {
+		return !slices.ContainsFunc(rules, func(r *Rule) bool { return r.Name != "" && r.Name == old.Name })
+	})
+}
+
 // Claims returns the claims that are reserved for a pod.
 func (c *Cluster) Claims(pod types.UID) []*Claim { return c.claims[pod] }
 

@@ -107,6 +107,22 @@ func TestAPlanOfDevicesHasTheirUsersAndWhoLosesAllReplicas(t *testing.T) {
 	}
 }
 
+// The rule r moves from the device a to the device b.
+func TestAPodThatOnlyAReplacedRuleEvictsIsSaved(t *testing.T) {
+	old := &resourcev1.DeviceTaintRule{ObjectMeta: metav1.ObjectMeta{Name: "r"}}
+	old.Spec.DeviceSelector, old.Spec.Taint = &resourcev1.DeviceTaintSelector{Device: new("a")}, deviceTaint("xid:NoExecute")
+	q := onDevices("xid:NoExecute")
+	q.Devices[0].Selector.Device = new("b")
+	p := asked(t, q, kubernetes, node("n1"), gpus(), old, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "b", 0))
+	got := map[string]string{}
+	for _, p := range p.Pods {
+		got[p.Name] = p.Effect
+	}
+	if diff := cmp.Diff(map[string]string{"a": foresight.Saved, "b": foresight.Evicted}, got); diff != "" || p.Total.Saved != 1 {
+		t.Errorf("%s, and the total is %+v", diff, p.Total)
+	}
+}
+
 func TestTheEarlierOfNodeAndDeviceComesFirst(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects   []any

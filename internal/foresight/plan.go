@@ -228,8 +228,8 @@ type planRules struct {
 	self          *pod
 	masked        int
 	users         *device.Cluster // of devices, with the taints of these rules
-	devices       []*device.Rule
-	asked         []*pod // that use the devices in question
+	devices       []*device.Rule  // that taint the devices in question: new ones, and those that they replace
+	asked         []*pod          // that use the devices in question
 }
 
 // planRules returns the rules of a plan. Breakers count the taints that the nodes would have. If configurations are
@@ -240,7 +240,8 @@ func (m *Model) planRules(q *Question, taints map[string][]v1.Taint) *planRules 
 	if q.Compare != nil {
 		return &planRules{with, m.rulesAt(q.Compare, q.At, taints), taints, m.self(), 0, users, nil, nil}
 	}
-	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0, users, q.Devices, nil}
+	devices := slices.Concat(q.Devices, m.users.Replaced(q.Devices))
+	return &planRules{with, m.rulesNow(q.At), taints, m.self(), 0, users, devices, nil}
 }
 
 // planPods returns the predictions for all pods of the selected nodes, and for the evicted pods of other nodes.
