@@ -20,7 +20,7 @@ func (c *Core) Views(now time.Time) []eviction.View {
 }
 
 // Earliest is like Views, but returns at most the given number of evictions, those with the earliest deadlines, and the
-// number of the others. most must be at least 1.
+// number of the others. With others, it omits pods that only the DaemonSet controller deletes. most must be at least 1.
 func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left int) {
 	c.judge = c.options.Judge()
 	entries := c.earliest(most)
