@@ -10,9 +10,9 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Bound describes by when a pod that the policy decides is gone, counted from the start of the pod's countdown:
-// "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the taint and
-// gone within 1h58m of it; ...". Without a bound, it returns the reasons. Bounds include settle times.
+// Bound describes when a pod to which the policy applies is gone at the latest, counted from the start of the pod's
+// countdown: "eviction is requested within 20m of the taint; if it is refused, the pod is deleted within 1h50m of the
+// taint and gone within 1h58m of it; ...". Without a bound, it returns the reasons. Bounds include settle times.
 func (p *Policy) Bound(guards Guards) string {
 	if p.Mode == Audit {
 		enforced := *p
@@ -40,7 +40,7 @@ func (p *Policy) Bound(guards Guards) string {
 const slowestFailure = WebhookFailsFor + WebhookFailsEvery
 
 // broken describes when a pod is deleted if its eviction requests fail in a webhook. It returns nothing if deleteAfter
-// is longer than such failures take to count as a refusal.
+// is at least the time after which such failures count as a refusal.
 func (p *Policy) broken(asked time.Duration) string {
 	if p.Method != Evict || p.DeleteAfter.Duration >= slowestFailure {
 		return ""

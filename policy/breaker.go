@@ -48,7 +48,7 @@ func (r *Rate) Counts(key string) bool {
 // Counts reports whether a node with a taint of this key is affected.
 func (b *Breaker) Counts(key string) bool { return slices.Contains(b.Taints, TaintKey{key}) }
 
-// concerns reports whether the breaker counts the taint of the pair, on its node.
+// concerns reports whether the breaker counts the taint of the pair, and selects the node.
 func (b *breaker) concerns(p *pair) bool {
 	return b.Counts(p.taint.Key) && b.nodes.Matches(labels.Set(p.node.Labels))
 }

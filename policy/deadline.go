@@ -13,9 +13,9 @@ import (
 // critical is the lowest priority that Kubernetes calls system-critical.
 const critical = 2_000_000_000
 
-// toleration returns the pod's toleration that counts for the taint; nil if none matches. For a taint of effect
-// NoSchedule, tolerations count as if the effect were NoExecute. Only if none of them matches, a toleration that
-// matches the taint itself counts.
+// toleration returns the pod's toleration that counts for the taint; nil if none matches. A taint of effect NoSchedule
+// is first matched as if its effect were NoExecute. Only if no toleration matches it in this way, one that matches the
+// taint itself counts.
 func (p *pair) toleration() *v1.Toleration {
 	asNoExecute := v1.Taint{Key: p.taint.Key, Value: p.taint.Value, Effect: v1.TaintEffectNoExecute}
 	t := taint.Matching(p.pod, &asNoExecute, p.set.config.Rules)

@@ -79,7 +79,7 @@ func staysAnyway(pod *taint.Pod, node *taint.Node) taint.Stay {
 	return taint.NodeUnknown
 }
 
-// verdictOf returns the verdict of [taint.Decide] in the form of policies, for that method.
+// verdictOf returns the verdict of [taint.Decide] as a verdict of this package, with that method.
 func verdictOf(of taint.Verdict, m Method) Verdict {
 	v := Verdict{Stay: of.Stay, Node: of.Node}
 	switch {

@@ -96,9 +96,9 @@ func ownsNothing(kind string) string {
 	return ""
 }
 
-// meantKind returns the kind to use instead of a kind that controls no pods: a kind that owns the pods' owners, a
-// misspelled kind of Kubernetes, or one with the wrong group. It returns "" for all other kinds, such as those of other
-// APIs, whose groups have a dot.
+// meantKind returns the kind to use instead of one that controls no pods because it owns the pods' owners, is
+// misspelled, or has the wrong group. It returns "" for all other kinds, such as those of other APIs, whose groups have
+// a dot.
 func meantKind(kind string) string {
 	name, group, grouped := strings.Cut(kind, ".")
 	known := map[string]string{

@@ -32,8 +32,8 @@ type PairDecision struct {
 }
 
 // longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. As a refusal is
-// required, no pod is deleted before this process has asked its budget; as the time is capped, an outage of the API
-// server delays the deletion by at most a minute.
+// required, no pod is deleted before this process has asked its budget; as the time is capped, requests that begin
+// late, such as after an outage, delay the deletion by at most a minute.
 const longestRefusal = time.Minute
 
 // Time limits for webhooks that fail for the eviction requests of a pod: a broken webhook must not keep a node from

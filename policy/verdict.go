@@ -24,8 +24,8 @@ type Verdict struct {
 	// Action, whose Evict is false, means none.
 	Request, Delete Action
 
-	// Unconditional is the earliest deletion that needs no refused request. It matters only if Delete needs one: the
-	// pod may then be deleted from Unconditional.At on although no request was refused.
+	// Unconditional is the earliest deletion that needs no refused request. It matters only if Delete needs a refused
+	// request: the pod may then be deleted from Unconditional.At on although no request was refused.
 	Unconditional Action
 
 	// Held describes the hold with the earliest deadline; Held.By is 0 if no pair is held.

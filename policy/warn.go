@@ -121,7 +121,7 @@ var risky = []struct {
 	},
 }
 
-// triggerWarnings returns the warnings about taints with other purposes. A breaker makes taints of an outage safe.
+// triggerWarnings returns the warnings about risky triggers. A breaker makes taints of an outage safe.
 func (c *Config) triggerWarnings(p *Policy) (texts []string) {
 	if !p.calls() {
 		return nil

@@ -43,7 +43,7 @@ func (v *Verdict) ignorer() string {
 	return "policy " + v.IgnoredBy
 }
 
-// words is like [taint.Stay.String], but does not mention only NoExecute taints if NoSchedule taints may evict, too.
+// words is like [taint.Stay.String], but also fits NoSchedule taints if a policy makes any of them triggers.
 func (j Judge) words(stay taint.Stay) string {
 	triggers := func(c compiled) bool { return c.Mode != Audit && c.Match.triggersOnNoSchedule() }
 	switch {

@@ -133,15 +133,15 @@ func (b *Breakers) Idle() (all []string) {
 	return all
 }
 
-// Events returns the resets and the trips that lead from the trips before to the present ones: the resets first, each
-// in the order of the breakers, sorted by group.
+// Events returns the resets and trips that lead from the trips in before to the present ones: resets first. Both are in
+// the order of the breakers, sorted by group.
 func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	after := b.Trips()
 	for _, t := range inForceOnlyIn(before, after) {
 		events = append(events, b.event(t, false, now))
 	}
 	for _, t := range after {
-		if t.Ended && !slices.ContainsFunc(before, t.is) { // it was reset when it began
+		if t.Ended && !slices.ContainsFunc(before, t.is) { // it was reset by hand as soon as it began
 			events = append(events, b.event(t, true, t.Began), b.event(t, false, now))
 		}
 	}

@@ -29,7 +29,7 @@ type breaker struct {
 	policy.Breaker
 	selects  func(labels map[string]string) bool
 	groups   map[string]*group
-	departed []departure // those that still count; ascending
+	departed []departure // those that still count, in the order of their deletions
 }
 
 func newBreaker(b policy.Breaker) *breaker {
@@ -105,7 +105,7 @@ func (b *breaker) idle(nodes int) string {
 	return ""
 }
 
-// above reports whether more nodes are affected than the limit permits. It is exact.
+// above reports whether more nodes are affected than the limit permits. It does not round percentages.
 func (b *breaker) above(g *group) bool {
 	limit, percent := b.Limit()
 	if percent {
@@ -179,8 +179,8 @@ func (b *breaker) endedByHand(began time.Time) bool {
 	return b.ResetBefore != nil && began.Before(b.ResetBefore.Time)
 }
 
-// inherit adopts the departed nodes and the trips of the breaker before a reload. If the taints or the selector have
-// changed, it is unknown since when few enough nodes are affected.
+// inherit adopts the departed nodes and the trips that the breaker had before a reload. If the taints or the selector
+// have changed, it is unknown since when few enough nodes are affected.
 func (b *breaker) inherit(old *breaker) {
 	same := slices.Equal(b.Taints, old.Taints) && reflect.DeepEqual(b.NodeSelector, old.NodeSelector)
 	for _, d := range old.departed {

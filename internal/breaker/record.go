@@ -9,8 +9,8 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Record is what survives restarts: trips, holds, and when policies began. While a process has it, its times carry
-// the monotonic clock; in the journal they are wall times. The zero value has none of them.
+// Record is what survives restarts: trips, holds, and when policies began. In memory, its times carry the monotonic
+// clock; in the journal they are wall times. The zero value is an empty record.
 type Record struct {
 	Trips []TripRecord `json:"trips,omitempty"`
 
@@ -28,8 +28,8 @@ type Record struct {
 const maxHolds = 256
 
 // withHolds returns the record with these holds in force. A recorded hold that is no longer in force has ended now. If
-// there are more than maxHolds ended holds, HoldsEnded replaces them: deletions come later, never earlier. r itself
-// does not change.
+// there are more than maxHolds ended holds, HoldsEnded replaces them, which can only delay deletions. r itself does not
+// change.
 func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
 	was, ended := r.Holds, 0
 	r.Holds = slices.Clone(present)

@@ -22,7 +22,7 @@ func (c *Core) adopt(now time.Time, j Journaled) {
 	}
 	c.earlier = Record{HoldsEnded: c.record.HoldsEnded}
 	for _, h := range c.record.Holds {
-		if h.By != policy.ByPause { // of which the record of this term knows the end
+		if h.By != policy.ByPause { // the record of this term has the end of a pause
 			c.earlier.Holds = append(c.earlier.Holds, endedAt(h, c.term))
 		}
 	}
@@ -51,7 +51,7 @@ func (c *Core) readLate(now time.Time, r Record) {
 	}
 	c.changed, c.unread, c.stored = true, false, false
 	c.breakers.Adopt(read.Trips)
-	c.trips = c.breakers.Trips() // this process has reported its own
+	c.trips = c.breakers.Trips() // no report: the process that saw a trip has reported it
 }
 
 // begun returns when the policies in force began: at the recorded time, or later if this process saw them begin later.
@@ -80,7 +80,7 @@ func inherited(begins, old []policy.Begin) []policy.Begin {
 	return begins
 }
 
-// notAfter returns the record without times in the future, which come from a process whose clock is ahead.
+// notAfter returns the record with now in place of later times, which come from a process whose clock is ahead.
 func notAfter(now time.Time, r Record) Record {
 	return r.Converted(func(t time.Time) time.Time {
 		if t.After(now) {

@@ -148,9 +148,9 @@ func (t *Tracker) Prepare(ctx context.Context) error {
 }
 
 // Replace replaces the configuration, or changes nothing if it returns an error. It first waits for Prepare, and until
-// the cache has the data that both configurations need. Then a new pause begins; apply applies the new rates; the new
-// judge decides; and an old pause ends. So the new rates count all pods that the new configuration releases. Finally
-// the cache drops the data that is no longer needed.
+// the cache has the data that the old and the new configuration need. Then a new pause begins; apply applies the new
+// rates; the new judge decides; and an old pause ends. So the new rates count all pods that the new configuration
+// releases. Finally the cache drops the data that is no longer needed.
 func (t *Tracker) Replace(ctx context.Context, c Config, apply func()) error {
 	select {
 	case <-t.replaceToken:

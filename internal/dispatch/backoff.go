@@ -5,8 +5,8 @@ import "time"
 // Backoff is a wait that doubles with each failure in a row, from First to Max.
 type Backoff struct{ First, Max time.Duration }
 
-// Wait returns the wait after n failures in a row. The jitter in [0,1) selects between half of it and all, so that
-// calls that failed together are not repeated together. A constant wait, whose First is Max, has no jitter.
+// Wait returns the wait after n failures in a row. The jitter in [0,1) picks a time from half of the wait to all of it,
+// so that calls that failed together are not repeated together. A constant wait (First is Max) has no jitter.
 func (b Backoff) Wait(n int, jitter float64) time.Duration {
 	if n <= 0 {
 		return 0

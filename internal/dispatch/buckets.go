@@ -67,7 +67,7 @@ func (b Buckets) Return(now time.Time) {
 }
 
 // refill is how fast token buckets fill, and their capacity. The state of a bucket is the moment when it is full if no
-// token is taken until then. Its level is the time that its present tokens take to be added. All numbers are integers.
+// token is taken until then. Its level is its number of tokens times interval, so that all numbers are integers.
 type refill struct {
 	interval time.Duration // for one token, rounded up
 	burst    int64

@@ -44,7 +44,7 @@ func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
 	effects.Starts = append(effects.Starts, request)
 }
 
-// lateBy returns what made the candidate late in this queue; otherwise what made it late before.
+// lateBy returns what made the candidate late while it waited here; if nothing did, what made it late before.
 func (c *Core) lateBy(e *entry, waited eviction.Wait, before eviction.LateBy) eviction.LateBy {
 	lasted := func(until time.Time) bool { return until.After(e.since) }
 	switch {
@@ -62,7 +62,7 @@ func (c *Core) lateBy(e *entry, waited eviction.Wait, before eviction.LateBy) ev
 	return before
 }
 
-// apply frees the place and the tokens of the call, and records what its outcome shows about the API server.
+// apply frees the call's place, returns its tokens if it deleted nothing, and records what it shows of the API server.
 func (in CallEnded) apply(c *Core, now time.Time, _ *Effects) {
 	e := c.entries[in.UID]
 	i := slices.Index(c.calls, e)

@@ -22,8 +22,8 @@ func (c *Core) startCalls(now time.Time, effects *Effects) {
 	}
 }
 
-// chooseNext returns the queue whose first candidate is called next; nil if no call may start. next is when a call may
-// start if nothing else happens.
+// chooseNext returns the queue whose first candidate gets the next call; nil if no call may start. next is when a call
+// may start if nothing else happens.
 func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.Time) {
 	c.places.wanted = false
 	if c.queued == 0 || !c.leads || c.paused {
@@ -102,7 +102,7 @@ func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	}
 }
 
-// admitsNow returns the result of admits. If not, it records that a candidate waits for a place.
+// admitsNow returns the result of admits. If it is false, admitsNow records that a candidate waits for a place.
 func (c *Core) admitsNow(now time.Time, n *namespace) bool {
 	if c.admits(n) {
 		return true

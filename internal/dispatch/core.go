@@ -27,12 +27,12 @@ type CoreOptions struct {
 	// Leading is called before a candidate is chosen; no call starts while it returns false.
 	Leading func() bool
 
-	// OtherReady reports whether a replica of this program, outside except, is Ready and not terminating. After a pod
-	// of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
+	// OtherReady reports whether a pod of this program whose UID is not in except is Ready and not terminating. After a
+	// pod of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
 	OtherReady func(except ...types.UID) bool
 
-	// WatchOutageUntil returns the end of the last watch outage: now during one, zero if there was none. It explains
-	// late evictions, even if another process led during the outage. Nil: only calls report outages.
+	// WatchOutageUntil returns the end of the last outage of the watch of nodes: now during one, zero if there was
+	// none. It explains late evictions, even if another process led during the outage. Nil: only calls report outages.
 	WatchOutageUntil func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.

@@ -61,8 +61,8 @@ func New(o Options) *Dispatcher {
 	return d
 }
 
-// Offer adds a candidate, or replaces the candidate of its UID. It returns false if a call for the UID is in flight, or
-// if its outcome is not settled.
+// Offer adds a candidate, or replaces the candidate with the same UID. It returns false if a call for the UID is in
+// flight, or if its outcome is not settled.
 func (d *Dispatcher) Offer(c Candidate) (taken bool) { return d.step(Offered{c}).Taken }
 
 // Withdraw removes a candidate. It returns false if its call has begun; then Withdrawn reports true until the outcome
@@ -97,8 +97,8 @@ func (d *Dispatcher) ServerAnswered() {
 	}
 }
 
-// NodeRead records the outcome of a GET of a node that was sent at that moment. It shows whether the API server can be
-// reached, so it ends, begins or lengthens the pause of all calls.
+// NodeRead records the outcome of a GET of a node, and when the GET was sent. The outcome shows whether the API server
+// can be reached, so it ends, begins or lengthens the pause of all calls.
 func (d *Dispatcher) NodeRead(node string, sent time.Time, o eviction.Outcome) {
 	d.step(NodeRead{node, sent, bounded(o)})
 }
@@ -130,8 +130,8 @@ func (d *Dispatcher) Status(uid types.UID) Status {
 	return locked(d, func(c *Core) Status { return c.Status(time.Now(), uid) })
 }
 
-// leading reports whether a call may be chosen: not between the end of a term's context and the end of the term, and
-// not once Drain was called. The caller holds the lock.
+// leading reports whether a call may be chosen. It returns false between the end of a term's context and the end of the
+// term, and once Drain was called. The caller holds the lock.
 func (d *Dispatcher) leading() bool {
 	return !d.drained && d.term != nil && d.term.ctx.Err() == nil && d.options.Leading()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Turn is an eviction that could start at this time if there were no rates.
+// Turn is an eviction that could start at the time At if no limit delayed it.
 type Turn struct {
 	At         time.Time
 	TaintKeys  []string          // of the taints that evict the pod
@@ -20,14 +20,14 @@ type Forecast struct {
 	EvictionsPerSecond float64
 	Delayed            int // number of evictions that the limit delays
 
-	// Last is the earliest start of the last delayed eviction. Evictions is how many the limit counts up to that one.
+	// Last is when the last delayed eviction can start. Evictions is how many the limit counts up to that one.
 	Last      time.Time
 	Evictions int
 }
 
-// Foresee returns the limit whose last delayed eviction starts latest; nil if no limit delays one by a second. It
-// applies each limit alone, with full buckets at first, and assumes that each call succeeds. It sorts the turns; turns
-// in the past become due now.
+// Foresee returns the limit whose last delayed eviction starts latest; nil if no limit delays an eviction by a second
+// or more. It applies each limit alone, with full buckets at first, and assumes that each call succeeds. It sorts the
+// turns; turns in the past become due now.
 func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond float64) *Forecast {
 	for i := range turns {
 		turns[i].At = later(turns[i].At, now)
@@ -76,7 +76,7 @@ func (f Forecast) orLater(other Forecast) Forecast {
 	return f
 }
 
-// start starts the turn once its buckets have tokens, unless it may start because of a taint that no rate counts.
+// start returns when the turn gets its tokens, and takes them; zero if a taint that no rate counts evicts the pod.
 func (r *Rates) start(t *Turn) time.Time {
 	free := func(key string) bool {
 		return !slices.ContainsFunc(r.rates, func(rate *rate) bool { return rate.Counts(key) })
@@ -91,7 +91,7 @@ func (r *Rates) start(t *Turn) time.Time {
 	return at
 }
 
-// start starts the turn once the pace lets another call start.
+// start returns when the pace lets the turn start, and counts the call.
 func (p *pace) start(t *Turn) time.Time {
 	at := later(t.At, p.next)
 	p.take(at)

@@ -15,15 +15,15 @@ type Input interface {
 	apply(c *Core, now time.Time, effects *Effects)
 }
 
-// Offered adds a candidate, or replaces the candidate of its UID. Effects.Taken is false if a call for the UID is in
-// flight, or if the outcome of its last call is not settled.
+// Offered adds a candidate, or replaces the candidate with the same UID. Effects.Taken is false if a call for the UID
+// is in flight, or if the outcome of its last call is not settled.
 type Offered struct{ Candidate Candidate }
 
-// Withdrawn removes a candidate. Effects.Taken is false if there is none, or if its call has begun; then the call is
-// marked as withdrawn.
+// Withdrawn removes a candidate. Effects.Taken is false if there is none, or if its call has begun; that call is marked
+// as withdrawn.
 type Withdrawn struct{ UID types.UID }
 
-// Settled asks for the outcome of the last call for the UID, Effects.Settled. After that the pod may be offered again.
+// Settled moves the outcome of the last call for the UID to Effects.Settled. After that the pod may be offered again.
 type Settled struct{ UID types.UID }
 
 // CallEnded reports the outcome of a call.
@@ -32,7 +32,7 @@ type CallEnded struct {
 	Outcome eviction.Outcome
 }
 
-// NodeRead reports the outcome of a GET of a node that was sent at that moment.
+// NodeRead reports the outcome of a GET of a node, and when the GET was sent.
 type NodeRead struct {
 	Node    string
 	Sent    time.Time
@@ -89,7 +89,7 @@ type Candidate struct {
 	// Requests are those that may be sent now, the preferred one first. There is at least one.
 	Requests []eviction.Request
 
-	// NodeLabels are the node's labels. Together with the key of a request's taint they determine which rates count it.
+	// NodeLabels are the node's labels. They and the key of a request's taint determine which rates count the request.
 	NodeLabels map[string]string
 
 	// Own reports whether the pod belongs to this program.

@@ -53,7 +53,7 @@ func newMetrics() *metrics {
 	return m
 }
 
-// Collectors returns the metrics of the dispatcher. What is in flight shows as it is when the metrics are collected.
+// Collectors returns the metrics of the dispatcher. The gauges show the state at the time of collection.
 func (d *Dispatcher) Collectors() []prometheus.Collector {
 	gauge := func(name, help string, value func(*Core) int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "taint_manager_" + name, Help: help},

@@ -35,8 +35,8 @@ func (o *outage) called(now time.Time, node string, started time.Time, outcome *
 	}
 }
 
-// nodeRead records the outcome of a GET of a node that was sent at that moment. The answer to a GET from before the
-// pause says nothing about the server now.
+// nodeRead records the outcome of a GET of a node, and when the GET was sent. The answer to a GET from before the pause
+// says nothing about the server now.
 func (o *outage) nodeRead(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	if !answered(outcome) {
 		o.failed(now, node, sent, outcome)

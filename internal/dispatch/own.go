@@ -12,14 +12,14 @@ import (
 
 // When the pods of this program are evicted.
 const (
-	// OwnAfter is the maximum time after its deadline for which such a pod waits for other pods.
+	// OwnAfter is how long such a pod waits for other pods after its deadline, at most.
 	OwnAfter = time.Minute
 
-	// ownPatience is the minimum time after its offer for which such a pod waits, so that pods that are due at the same
-	// moment are offered first.
+	// ownPatience is how long such a pod waits after its offer, at least, so that pods that are due at the same moment
+	// are offered first.
 	ownPatience = time.Second
 
-	// OwnGap is the maximum time after the deletion of one such pod for which the next waits for a Ready replica.
+	// OwnGap is how long the next such pod waits for a Ready replica after the deletion of one, at most.
 	OwnGap = time.Minute
 )
 
@@ -49,7 +49,7 @@ func (o *own) wait(e *entry) {
 	o.waiting.Set(e)
 }
 
-// free reports whether no own pod is queued or being deleted.
+// free reports whether no own pod is queued and no call for one is in flight.
 func (o *own) free(c *Core) bool {
 	return o.out == nil || o.out.ended != nil || c.entries[o.out.UID] != o.out
 }

@@ -11,7 +11,7 @@ const paceSlack = 20 * time.Millisecond
 type pace struct {
 	interval time.Duration
 	next     time.Time // no call starts before
-	held     time.Time // the end of the latest time for which it held back candidates
+	held     time.Time // until when the pace last held back candidates
 }
 
 // newPace returns a limit of calls a second; 0: no limit.

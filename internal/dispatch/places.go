@@ -20,7 +20,7 @@ const (
 type places struct {
 	n      int
 	ramp   time.Time // start of the first call after a time without calls
-	wanted bool      // a candidate waits for rule 1 or 3 alone
+	wanted bool      // a candidate waits only because of rule 1 or 3
 }
 
 // all returns how many calls may be in flight: 3N.

@@ -21,7 +21,7 @@ type queue struct {
 	pos       int  // in its token set
 }
 
-// turn is the sort key of a queue. The queue stores it: to compute 10,000 of them misses the processor's caches.
+// turn is the sort key of a queue. The queue stores it, as computing 10,000 turns misses the processor's caches.
 type turn [4]uint64
 
 // before reports whether the first element that differs is less.
@@ -50,8 +50,8 @@ func (q *queue) repeats() uint64 {
 	return 0
 }
 
-// place moves the queue to its place in its token set, and reports whether it has moved. With rates, the place becomes
-// too early when another queue of the namespace starts a call; first corrects that.
+// place gives the queue its present turn in its token set, and reports whether the turn has changed. If tokens are
+// needed, a call of another queue of the namespace makes the stored turn too early; first corrects that.
 func (q *queue) place() (moved bool) {
 	var next turn
 	if q.tokenSet.rated {
@@ -66,7 +66,7 @@ func (q *queue) place() (moved bool) {
 	return moved
 }
 
-// add adds a candidate: to its queue, or to the own pods.
+// add adds a candidate to its queue or, if it is an own pod, to own.waiting.
 func (c *Core) add(e *entry) {
 	if e.Own != Other {
 		c.own.wait(e)
@@ -75,7 +75,7 @@ func (c *Core) add(e *entry) {
 	c.enqueue(e)
 }
 
-// remove removes a candidate, whether or not its call starts now.
+// remove removes a candidate from its queue or from own.waiting, whether or not its call starts now.
 func (c *Core) remove(e *entry) {
 	if e.queue == nil {
 		c.own.waiting.Remove(e)
@@ -124,7 +124,7 @@ func (c *Core) dequeue(e *entry) {
 	c.forgetIdle(q.namespace)
 }
 
-// place moves the queues that rule 2 orders, after the calls of the namespace have changed.
+// place gives the queues that rule 2 orders their present turns, after a call of the namespace has started or ended.
 func (n *namespace) place() {
 	for set, q := range n.queues {
 		if !set.rated {

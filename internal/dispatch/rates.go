@@ -10,9 +10,9 @@ import (
 )
 
 // Rates are the rates of a leader. In any window of w seconds, at most burst + evictionsPerSecond * w tokens are taken
-// of each group of each rate, without the tokens that were given back in that window. A change of leader or of the
-// configuration does not exceed this limit: buckets begin empty, and a rate that keeps its name and its topologyKey
-// keeps its levels.
+// from the bucket of each group of each rate, not counting the tokens that were given back in that window. A change of
+// leader or of the configuration does not exceed this limit: buckets begin empty, and a rate that keeps its name and
+// its topologyKey keeps its levels.
 type Rates struct {
 	rates []*rate
 }

@@ -15,7 +15,7 @@ const inARow = 8
 // (newcomers) alternate with the others (regulars), so that a node with one pod does not wait for all regulars.
 type roundRobin struct {
 	nodes               map[string]*nodeQueue
-	newcomers, regulars list.List // of *nodeLine; a list.List is ready when zero
+	newcomers, regulars list.List // of *nodeQueue; a zero list.List is ready to use
 	served              int       // how many candidates of the first regular were served in a row
 	regularServedLast   bool      // otherwise a newcomer was served last
 }

@@ -58,7 +58,7 @@ func complete(o eviction.Outcome) eviction.Outcome {
 	return bounded(o)
 }
 
-// bounded returns the outcome with a RetryAfter between its default and its bound, if it is one of a loaded server.
+// bounded limits the RetryAfter of a throttled call to MaxRetryAfter; without one, DefaultRetryAfter counts.
 func bounded(o eviction.Outcome) eviction.Outcome {
 	if o.Kind == eviction.Throttled {
 		o.RetryAfter = min(o.RetryAfter, MaxRetryAfter)

@@ -16,8 +16,8 @@ type term struct {
 }
 
 // Lead permits calls until the context ends, and returns when all of them have ended and their outcomes are reported.
-// The calls' contexts end with it. It fails when another Lead is in flight, and once Drain was called; otherwise it may
-// be called again after it has returned.
+// The calls' contexts end with that context. Lead fails while another Lead runs, and once Drain was called; otherwise
+// it may be called again after it has returned.
 func (d *Dispatcher) Lead(ctx context.Context) error {
 	t := &term{}
 	t.ctx, t.cancel = context.WithCancel(ctx)
@@ -48,9 +48,9 @@ func (d *Dispatcher) begin(t *term) error {
 	return nil
 }
 
-// Drain stops all calls from starting for good, and blocks until the calls in flight have ended and their outcomes are
-// reported. If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead blocks
-// until its own context ends.
+// Drain lets no call start ever again, and blocks until the calls in flight have ended and their outcomes are reported.
+// If its context ends first, it cancels the calls, waits for them, and returns their requests. Lead still blocks until
+// its own context ends.
 func (d *Dispatcher) Drain(ctx context.Context) (cut []eviction.Request) {
 	d.mu.Lock()
 	d.drained = true

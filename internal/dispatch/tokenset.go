@@ -35,7 +35,7 @@ func newWaitingForTokens() ordered.Queue[*tokenSet] {
 	return ordered.New(before, func(set *tokenSet) *int { return &set.waitPos })
 }
 
-// bucketsOf returns the buckets of the rates that count each request for the candidate, and the key of its token set.
+// bucketsOf returns the buckets from which each request for the candidate takes tokens, and the key of its token set.
 func (c *Core) bucketsOf(candidate *Candidate) (all []Buckets, key string) {
 	all = make([]Buckets, len(candidate.Requests))
 	var keys strings.Builder
@@ -70,7 +70,7 @@ func (c *Core) dropTokenSet(set *tokenSet) {
 }
 
 // firstWithTokens returns the index of the first request whose rates all have a token now. If there is none, it returns
-// the rate with the earliest next token, and when that comes.
+// for which rate, and until when, the request with the shortest wait waits.
 func (t *tokenSet) firstWithTokens(now time.Time) (request int, rate string, until time.Time) {
 	for i := range t.buckets {
 		name, at := t.buckets[i].Wait(now)

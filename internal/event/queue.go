@@ -1,9 +1,9 @@
 // Package event reports evictions as core/v1 events on the pods.
 //
-// [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes them, 16 at a time, and 2 of one
-// namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write that fails
-// or takes 4 s goes to the end of the queue, once. While evictions wait for places, events on pods wait, too, for 30 s
-// at most: an event costs the API server as much as an eviction. Events are best effort.
+// [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes at most 16 at a time, and at most
+// 2 of one namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write
+// that fails or takes 4 s goes to the end of the queue, once. While evictions wait for places, events on pods wait,
+// too, for 30 s at most: an event costs the API server as much as an eviction. Events are best effort.
 package event
 
 import (
@@ -28,7 +28,7 @@ const (
 	maxWrites      = 16               // in flight
 	maxInNamespace = 2                // in flight, of one namespace
 	writeTimeout   = 4 * time.Second  // of one write
-	failureTime    = time.Second      // minimum of a write that failed, so that an outage does not use up the queue
+	failureTime    = time.Second      // minimum of a failed first write, so that an outage does not use up the queue
 	longestHold    = 30 * time.Second // of an event on a pod, while evictions wait for places
 	holdPoll       = 100 * time.Millisecond
 	flushTime      = 5 * time.Second // for what is queued when the context ends
@@ -46,7 +46,7 @@ const (
 // Sink stores events. It must be safe for concurrent use, and give up when the context ends.
 type Sink func(ctx context.Context, event *v1.Event) error
 
-// NewSink stores events through the client.
+// NewSink returns a sink that stores events through the client.
 func NewSink(client kubernetes.Interface) Sink {
 	return func(ctx context.Context, event *v1.Event) error {
 		_, err := client.CoreV1().Events(event.Namespace).Create(ctx, event, metav1.CreateOptions{})
@@ -82,7 +82,7 @@ type queued struct {
 	at        time.Time
 	serial    uint64
 	event     func() *v1.Event // without name and times
-	tried     bool             // a write has failed, so the event is not queued again
+	tried     bool             // a write has failed; if the next fails, too, the event is dropped
 }
 
 // counts are the numbers of events that wait and of those that are being written.
@@ -115,7 +115,7 @@ func (q *Queue) Put(n eviction.Note) {
 	q.put(n.Pod.Namespace, func() *v1.Event { return podEvent(&n) })
 }
 
-// PutTrip takes a trip of a breaker, for one event on each node that it names. It names at most ten.
+// PutTrip takes a trip of a breaker, for an event on each node that the trip names: at most ten.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
 		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, "BreakerTripped", tripMessage(&e)) })

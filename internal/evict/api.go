@@ -115,8 +115,8 @@ func requests(e *eviction.Request) []verb {
 	}
 	requests := make([]verb, 0, 3)
 	if e.AfterRefusal {
-		// If the deletion stays forbidden, the condition would be false. Admission that refused an eviction may refuse
-		// the DELETE, too. A budget does not apply to a DELETE, so it is no refusal.
+		// If the DELETE stays forbidden, the condition would announce it wrongly. Admission that refused an eviction
+		// may refuse the DELETE, too. A budget does not apply to a DELETE, so it is no refusal.
 		requests = append(requests, preflightVerb)
 	}
 	if !e.Pod.Disrupted {

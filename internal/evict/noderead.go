@@ -42,8 +42,8 @@ type nodeRead struct {
 	outcome eviction.Outcome // proceed when the node was read
 }
 
-// serves reports whether a call may wait for the GET, or use it: it is in flight, or succeeded and is from notBefore or
-// later.
+// serves reports whether a call may wait for the GET, or use its answer: the GET is in flight, or it has succeeded and
+// was sent at notBefore or later.
 func (n *nodeRead) serves(notBefore time.Time) bool {
 	select {
 	case <-n.done:

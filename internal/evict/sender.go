@@ -22,7 +22,7 @@ const FieldManager = "taint-manager"
 
 // shown is what an answer shows of the pod; the zero value if the answer shows nothing, or if it is not needed.
 type shown struct {
-	generation  int64 // of the spec: the API server counts the beginning of a deletion as an edit, too
+	generation  int64 // of the spec, without the increment by which the API server counts the beginning of a deletion
 	terminating bool  // the deletion of the pod has begun
 }
 
@@ -34,8 +34,8 @@ type sender interface {
 	node(ctx context.Context, name string) (*v1.Node, error)
 }
 
-// newSender sends through the REST client, where client-go's own retries can be switched off. A fake clientset has no
-// REST client (it is a nil pointer); its typed calls do not retry.
+// newSender returns a sender for the REST client, where client-go's own retries can be switched off. A fake clientset
+// has no REST client (it is a nil pointer); its typed calls do not retry.
 func newSender(client kubernetes.Interface) sender {
 	core := client.CoreV1()
 	raw := core.RESTClient()

@@ -10,11 +10,11 @@ import (
 // watchLag is how long the watch may take to show that a pod is gone before the pod is judged again.
 const watchLag = 5 * time.Second
 
-// afterInterruption is the wait after a call that may not be made, so that it is not requested in a loop.
+// afterInterruption is the wait after an interrupted call, so that the shard does not offer the pod in a loop.
 const afterInterruption = 250 * time.Millisecond
 
-// BackoffOf returns how long a pod waits after outcomes of this kind in a row, of which the first free ones set no
-// wait. Kinds that are not listed do not wait.
+// BackoffOf returns how long a pod waits after outcomes of this kind in a row. free is how many of them, from the first
+// on, set no wait. Kinds that are not listed set no wait.
 func BackoffOf(kind eviction.Kind) (b dispatch.Backoff, free int) {
 	switch kind {
 	case eviction.Unavailable:

@@ -37,7 +37,7 @@ type CoreOptions struct {
 	Reader Reader
 	Judge  func() policy.Judge
 
-	// Dispatcher takes the evictions that are due. When a call has ended, PodChanged follows.
+	// Dispatcher takes the evictions that are due. When a call has ended, PodChanged must follow.
 	Dispatcher Dispatcher
 
 	// Jitter returns numbers in [0,1); it spreads retries.
@@ -60,7 +60,7 @@ type Core struct {
 	audited   map[types.UID][]audited // by pod, one for each policy
 	leaving   map[types.UID]departure // of the pods that must leave their nodes for another reason than an outage
 	holds     map[types.UID]podHolds  // of the pods that are or were held
-	daemons   map[types.UID]struct{}  // not entries: the DaemonSet controller deletes these pods
+	daemons   map[types.UID]struct{}  // pods without an entry that the DaemonSet controller deletes
 }
 
 // NewCore returns the logic of a shard.

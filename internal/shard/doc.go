@@ -8,8 +8,8 @@
 // Open and Close, and Earliest and Pending answer while it runs. It processes node updates before everything else.
 //
 // A due eviction is offered to the dispatcher, and withdrawn as soon as the pod may stay, is held or has a later
-// deadline. Before it sends the call, package evict judges the pod once more, by the latest state of the cache and by
-// the live node.
+// deadline. Before each request, package evict judges the pod once more, by the latest state of the cache and by the
+// live node.
 //
 // Promises: no eviction is offered before the pod's deadline, for a pod that stays according to the cache, or after the
 // API server has accepted its deletion. Every due eviction is offered or has a call in flight until the watch shows

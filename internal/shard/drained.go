@@ -65,8 +65,8 @@ func withoutOutage(node *taint.Node) *taint.Node {
 	return node
 }
 
-// trigger returns the key of the taint that evicts the pod, or because of which the pod is held; "" if the pod stays.
-// It ignores that the pod may already be being deleted.
+// trigger returns the key of the taint that evicts the pod, or because of which the pod is held; "" if the pod stays. A
+// pod that is being deleted is judged as if it were not.
 func (c *Core) trigger(pod *taint.Pod, node *taint.Node) string {
 	present := *pod
 	present.Terminating = false

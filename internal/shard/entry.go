@@ -37,7 +37,7 @@ const (
 	offered                // waits for its turn, or a call is in flight
 	callEnded              // the call has ended, and the pod is not judged again yet
 	accepted               // the API server accepted the deletion: no further call
-	dryRun                 // a dry run has logged the call; the same as accepted, while the pod stays due
+	dryRun                 // a dry run has logged the call: no further call while the pod stays due
 )
 
 // plan is the eviction as it was last decided or carried out.
@@ -72,8 +72,8 @@ func (c *Core) setState(e *entry, s state) {
 	}
 }
 
-// deleteAndShrink deletes the pod from the map. An empty map gives its memory back: Go's maps never shrink, and a burst
-// may have filled it with every pod of the cluster.
+// deleteAndShrink deletes the pod from the map, and replaces an empty map to free its memory: Go's maps never shrink,
+// and a burst may have filled this one with every pod of the cluster.
 func deleteAndShrink[V any](pods *map[types.UID]V, uid types.UID) {
 	if len(*pods) == 0 {
 		return
@@ -90,7 +90,7 @@ func (c *Core) reschedule(e *entry, at time.Time) {
 	c.timed.Include(e, !at.IsZero())
 }
 
-// withdraw takes the eviction back from the dispatcher. It returns false if a call is in flight: its outcome follows.
+// withdraw takes the eviction back from the dispatcher. It returns false if a call is in flight; the outcome follows.
 func (c *Core) withdraw(e *entry) bool {
 	if e.state == offered {
 		if !c.options.Dispatcher.Withdraw(e.uid) {

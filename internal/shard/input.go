@@ -33,7 +33,7 @@ type Effects struct {
 	// Notes are the notes to report, in order.
 	Notes []eviction.Note
 
-	// Overtaken are the waiting evictions whose pods another client is deleting or has marked.
+	// Overtaken are the waiting evictions whose pods another client is deleting.
 	Overtaken []eviction.Overtaken
 
 	// Holds are the changes of how many pods policies hold, in order.

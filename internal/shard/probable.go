@@ -31,8 +31,8 @@ func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 	}
 }
 
-// deletedByOthers returns the view of a pod that the DaemonSet controller deletes, unless this program has deleted it;
-// otherwise v.
+// deletedByOthers returns the view of a pod that the DaemonSet controller deletes. It returns v for other pods, and if
+// this program has deleted the pod or has a call for it in flight.
 func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {
 	verdict := c.judge.DeletedByDaemonSet(v.Pod, node)
 	if !verdict.Evict || v.State == eviction.InFlight || e.state == accepted {

@@ -50,8 +50,8 @@ func New(o Options) *Shard {
 	return s
 }
 
-// Open makes the queues, which have goroutines until Close. They are client-go workqueues under the names that the
-// original has, so that their metrics stay.
+// Open makes the queues, which have goroutines until Close. They are client-go workqueues with the same names as those
+// of the built-in controller, and so the same metrics.
 func (s *Shard) Open() {
 	s.nodes = newQueue[string]("noexec_taint_node")
 	s.pods = newQueue[types.UID]("noexec_taint_pod")
@@ -61,7 +61,7 @@ func newQueue[T comparable](name string) *workqueue.Typed[T] {
 	return workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[T]{Name: name})
 }
 
-// Close ends the queues. What is reported later is dropped.
+// Close ends the queues. Changes that are reported later are dropped.
 func (s *Shard) Close() {
 	close(s.closed)
 	s.nodes.ShutDown()
@@ -71,9 +71,8 @@ func (s *Shard) Close() {
 // Scheduled returns how many evictions wait for their time. It is safe for concurrent use.
 func (s *Shard) Scheduled() int { return int(s.scheduled.Load()) }
 
-// Earliest returns a view of each eviction. If there are more than most, it returns only those with the earliest
-// deadlines, and the number of the others. It may be called by any goroutine while Run runs. It fails if the context
-// ends first.
+// Earliest returns views of at most the given number of evictions, those with the earliest deadlines, and the number of
+// the others. It may be called by any goroutine while Run runs. It fails if the context ends first.
 func (s *Shard) Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error) {
 	views, err = ask(ctx, s, func() (views []eviction.View) {
 		views, left = s.core.Earliest(time.Now(), most)

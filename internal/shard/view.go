@@ -19,8 +19,8 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	return views
 }
 
-// Earliest is like Views, but if there are more than most evictions, it returns only those with the earliest deadlines,
-// and the number of the others. most must be at least 1.
+// Earliest is like Views, but returns at most the given number of evictions, those with the earliest deadlines, and the
+// number of the others. With others, it omits pods that only the DaemonSet controller deletes. most must be at least 1.
 func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left int) {
 	c.judge = c.options.Judge()
 	entries := c.earliest(most)
@@ -71,7 +71,7 @@ func (c *Core) earliest(most int) (list []*entry) {
 	if len(c.entries) <= most {
 		return slices.Collect(maps.Values(c.entries))
 	}
-	var bound time.Time // at least most entries are not later; zero until that many were seen
+	var bound time.Time // at least `most` entries have this deadline or an earlier one; zero before the first sort
 	for _, e := range c.entries {
 		if !bound.IsZero() && !e.deadline().Before(bound) {
 			continue
@@ -134,8 +134,8 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) e
 	return v
 }
 
-// next returns when the next call of an offered eviction may start, as far as known. A rate does not delay requests
-// that the next evaluation may permit.
+// next returns when the next call of an offered eviction may start, as far as known. While it waits for a rate, the
+// next evaluation may permit a request that needs no token of that rate.
 func (e *entry) next(status dispatch.Status) time.Time {
 	until := status.Until
 	if status.Waits.Cause == eviction.WaitsForRate && !e.evaluation.IsZero() && e.evaluation.Before(until) {
