@@ -130,6 +130,9 @@ func watchOn[T runtime.Object](
 	requests := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector, o.LabelSelector = selected.FieldSelector, selected.LabelSelector
+			if o.ResourceVersion == "0" { // an API server's cache may lag behind what was read before
+				o.ResourceVersion = ""
+			}
 			list, err := c.list(ctx, to.what, namespace, o)
 			to.w.note(to.what, err)
 			return list, err

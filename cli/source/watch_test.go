@@ -72,6 +72,31 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 	})
 }
 
+// An API server's cache may lag behind the one that was read first: pods that wait there would be missing for a moment.
+func TestAWatchDoesNotBeginWithACache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		client, lists := fake.NewClientset(), 0
+		client.PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			lists++
+			if version := a.(clienttesting.ListActionImpl).ListOptions.ResourceVersion; version != "" {
+				t.Errorf("lists %s at version %q or later, want all that was written so far", a.GetResource().Resource, version)
+			}
+			return false, nil, nil
+		})
+		if _, err := watchAll(ctx, client, foresight.Ruleset{}); err != nil {
+			t.Fatal(err)
+		}
+		before := lists
+		synctest.Wait()
+		if lists < before+2 {
+			t.Errorf("%d lists after the first, want those of nodes and pods", lists-before)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
 // Why the labels of namespaces are not known is reported in a watch as without one.
 func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

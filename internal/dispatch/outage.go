@@ -45,9 +45,9 @@ func (o *outage) nodeRead(now time.Time, node string, sent time.Time, outcome *e
 	}
 }
 
-// failed records that a request had no answer. Only the probe, which is sent after the pause, lengthens the outage:
-// earlier requests show nothing new. A probe that could not be sent lengthens it, too; otherwise the next probe would
-// follow at once.
+// failed records that a request had no answer. Only a request that is sent after the pause, such as the probe,
+// lengthens the outage: earlier requests show nothing new. A probe that could not be sent lengthens it, too; otherwise
+// the next probe would follow at once.
 func (o *outage) failed(now time.Time, node string, sent time.Time, outcome *eviction.Outcome) {
 	byProbe := o.on() && !sent.Before(o.until)
 	switch {

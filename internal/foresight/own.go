@@ -15,15 +15,20 @@ const (
 )
 
 // self returns the leader's pod, which the Lease or the journal names, or else the first pod with the label of the
-// manifests; nil if none was read.
+// manifests; nil if none was read. Of pods with the leader's name, it prefers the one with that label.
 func (m *Model) self() (self *pod) {
 	leader, _, named := strings.Cut(m.reading.Journal.leader(), "_")
+	best := 0
 	for _, p := range m.pods {
-		switch {
-		case named && p.Name == leader:
-			return p
-		case p.Labels[nameLabel] == programName && (self == nil || p.Key() < self.Key()):
-			self = p
+		fit := 0
+		if p.Labels[nameLabel] == programName {
+			fit++
+		}
+		if named && p.Name == leader {
+			fit += 2
+		}
+		if fit > best || fit > 0 && fit == best && p.Key() < self.Key() {
+			self, best = p, fit
 		}
 	}
 	return self
