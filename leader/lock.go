@@ -113,7 +113,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // take it before the response arrives.
 //
 // Electors compare renewal times in whole seconds, so a renewal counts from the first write in its second. If a failed
-// write may have been stored, and the elector repeats it within the same second, others see no second renewal.
+// write may have been stored, and the elector repeats it within the same second, others see only one renewal.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,

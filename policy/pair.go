@@ -31,9 +31,9 @@ type PairDecision struct {
 	Audits []PairDecision
 }
 
-// longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. As a refusal is
-// required, no pod is deleted before this process has asked its budget; as the time is capped, requests that begin
-// late, such as after an outage, delay the deletion by at most a minute.
+// longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. The refusal ensures
+// that this process asks the pod's budget before a deletion; the cap ensures that requests that begin late, such as
+// after an outage, delay the deletion by at most a minute.
 const longestRefusal = time.Minute
 
 // Time limits for webhooks that fail for the eviction requests of a pod: a broken webhook must not keep a node from
@@ -47,7 +47,8 @@ const (
 	WebhookFailsEvery = 2 * time.Minute
 )
 
-// pair is a pod and one state, present or past, of a taint of its node. The set and the facts decide it.
+// pair is a pod and one state, present or past, of a taint of its node. The policies (set) and the facts decide its
+// outcome.
 type pair struct {
 	set      *Set
 	facts    Facts

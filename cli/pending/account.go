@@ -72,7 +72,7 @@ func (a account) String() string {
 		{foresight.Unaffected, "stays", "stay"},
 		{foresight.Kept, "is kept by a finalizer", "are kept by finalizers"},
 		{foresight.OfDaemonSet, "belongs to a DaemonSet", "belong to DaemonSets"},
-		{foresight.Mirror, "is a mirror pod", "are mirror pods"},
+		{foresight.Mirror, "is a static pod", "are static pods"},
 		{foresight.Orphaned, "is left to the pod garbage collector", "are left to the pod garbage collector"},
 	} {
 		switch n := counts[s.standing]; {

@@ -112,7 +112,7 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 			switch {
 			case c.ends == 0 && (!errors.Is(err, answer.ErrWouldEvict) || took != time.Minute || !strings.HasPrefix(end, "After 1m on n1: ")):
 				t.Errorf("%s: after %v: %q, %v", name, took, end, err)
-			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || !strings.HasPrefix(end, "All evictions are complete on n1: 1 pod ") || !strings.HasSuffix(end, " tolerates the taints, 1 is a mirror pod.")):
+			case c.ends > 0 && (err != nil || took < c.ends || took > c.ends+time.Second || !strings.HasPrefix(end, "All evictions are complete on n1: 1 pod ") || !strings.HasSuffix(end, " tolerates the taints, 1 is a static pod.")):
 				t.Errorf("%s: after %v, want %v: %q, %v", name, took, c.ends, end, err)
 			}
 			var said strings.Builder
@@ -224,7 +224,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 			d := &drain{began: time.Now()}
 			d.states = map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { state(d, now) }}
 			end, _, err := wait(t.Context(), d, 9*time.Second)
-			if end != "After 9s on n1: "+want+" tolerates the taints, 1 is a mirror pod." || !errors.Is(err, answer.ErrWouldEvict) {
+			if end != "After 9s on n1: "+want+" tolerates the taints, 1 is a static pod." || !errors.Is(err, answer.ErrWouldEvict) {
 				t.Errorf("got %q, %v", end, err)
 			}
 		})
@@ -233,7 +233,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 
 // The pod that was to go is gone in the second that is named, and its standing follows.
 func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
-	const rest = "1 tolerates the taints, 1 is a mirror pod"
+	const rest = "1 tolerates the taints, 1 is a static pod"
 	const remains = "no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
 		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
@@ -247,10 +247,10 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	}{
 		"gone":      {nothing, "1 pod is gone, " + rest},
 		"finished":  {is(foresight.Finished), "1 pod has finished, " + rest},
-		"tolerates": {is(foresight.Tolerating), "2 pods tolerate the taints, 1 is a mirror pod"},
-		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a mirror pod"},
-		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a mirror pod"},
-		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a mirror pod"},
+		"tolerates": {is(foresight.Tolerating), "2 pods tolerate the taints, 1 is a static pod"},
+		"untainted": {is(foresight.Unaffected), remains + "1 pod tolerates the taints, 1 stays, 1 is a static pod"},
+		"kept":      {is(foresight.Kept), remains + "1 pod tolerates the taints, 1 is kept by a finalizer, 1 is a static pod"},
+		"daemon":    {is(foresight.OfDaemonSet), "1 pod tolerates the taints, 1 belongs to a DaemonSet, 1 is a static pod"},
 		"node deleted": {orphans, "node n1 was deleted while 1 pod was bound to it: shop/a; it is unknown whether their containers have " +
 			"stopped, and the pod garbage collector deletes the pods; in all, 1 pod is gone, 2 are left to the pod garbage collector"},
 		"node deleted with its mirror pod": {mirror, "2 pods are gone, 1 is left to the pod garbage collector"},

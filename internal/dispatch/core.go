@@ -32,7 +32,7 @@ type CoreOptions struct {
 	OtherReady func(except ...types.UID) bool
 
 	// WatchOutageUntil returns the end of the last outage of the watch of nodes: now during one, zero if there was
-	// none. It explains late evictions, even if another process led during the outage. Nil: only calls report outages.
+	// none. It explains late evictions, even if another process led during the outage. Nil: only calls reveal outages.
 	WatchOutageUntil func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.

@@ -24,8 +24,8 @@ func (c *Core) judgeOf(uid types.UID) policy.Judge {
 	return j
 }
 
-// decide returns the verdict for a pod, and records what holds any of its pairs. When a hold ends, earlier refusals no
-// longer count, even if another taint or a call in flight has kept them through the hold.
+// decide returns the verdict for a pod, and records what holds any of its pairs. When a hold ends, this forgets earlier
+// refusals, even those that hold left because another taint evicts or a call runs.
 func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, effects *Effects) policy.Verdict {
 	verdict := c.judgeOf(pod.UID).Decide(pod, node)
 	if released := c.noteHolds(now, pod.UID, verdict.Holds, effects); !released {

@@ -146,7 +146,7 @@ func (s *Shard) Run(ctx context.Context) {
 	for {
 		if s.process() {
 			s.wake()
-			runtime.Gosched() // calls in flight need only moments of a processor
+			runtime.Gosched() // lets calls in flight run; they need only moments
 		}
 		select {
 		case <-ctx.Done():
