@@ -15,8 +15,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// podsWatched selects the pods that are bound; the API server does not send others. It cannot exclude finished pods: a
-// finalizer may keep one, and no field selector shows that.
+// podsWatched selects the pods that are bound; the API server does not send others. It cannot exclude finished pods:
+// those that finalizers keep count as terminating, and no field selector finds them.
 const podsWatched = "spec.nodeName!="
 
 // Watcher has all nodes, which it watches, and all pods that are bound and not gone, which it watches, too, or reads

@@ -71,8 +71,8 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence extends known, the unbroken presence of taints that count as one, by this observation. known is their
-// presence before, without states if there was none. The fingerprints are of all taints of the node, before and now.
+// presence adds this observation to known, the unbroken presence so far of taints that count as one, without states if
+// there was none. The fingerprints are of all taints of the node, before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {
