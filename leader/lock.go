@@ -112,7 +112,7 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// Electors compare renewal times in whole seconds, so a renewal counts from the first write in its second. If a failed
+// Electors compare renewal times in whole seconds, so repeated writes with one time count from the first. If a failed
 // write may have been stored, and the elector repeats it within the same second, others see only one renewal.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,

@@ -27,8 +27,8 @@ type CoreOptions struct {
 	// Leading is called before a candidate is chosen; no call starts while it returns false.
 	Leading func() bool
 
-	// OtherReady reports whether a pod of this program whose UID is not in except is Ready and not terminating. After a
-	// pod of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
+	// OtherReady reports whether a pod of this program, except those with these UIDs, is Ready and not terminating.
+	// After a pod of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
 	OtherReady func(except ...types.UID) bool
 
 	// WatchOutageUntil returns the end of the last outage of the watch of nodes: now during one, zero if there was

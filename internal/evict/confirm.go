@@ -50,8 +50,8 @@ type ConfirmOptions struct {
 	// Timeout bounds one request. 0: CallTimeout.
 	Timeout time.Duration
 
-	// PausedSince returns when the present pause of all calls began; zero while there is none. The GET for a call must
-	// be sent later than that.
+	// PausedSince returns when the present pause, caused by an outage, began; zero while there is none. A running call
+	// needs a GET that is sent later.
 	PausedSince func() time.Time
 
 	// Withdrawn reports whether the eviction was withdrawn since its call began. Without this, the judge might permit a

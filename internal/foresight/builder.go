@@ -429,8 +429,8 @@ func (b *Builder) repeated() (names []string) {
 	return names
 }
 
-// boundBy returns the moment from which on a pod counts as bound: the second after bound, the time in the API. If bound
-// is zero or later than at, it returns at, which may itself be truncated to the second.
+// boundBy returns the moment from which on a pod counts as bound: the next second after bound, the API's binding time.
+// Without that time, or if it is in the future, boundBy returns the present (at), itself perhaps truncated.
 func boundBy(bound, at time.Time) time.Time {
 	if bound.IsZero() || bound.After(at) {
 		return at
