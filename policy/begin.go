@@ -19,7 +19,7 @@ type Begin struct {
 	Began time.Time `json:"began"`
 }
 
-// Begins returns an entry for each policy in mode Enforce with NoSchedule triggers. They begin now.
+// Begins returns an entry for each policy in mode Enforce with NoSchedule triggers. Each of these policies begins now.
 func (c *Config) Begins(now time.Time) (all []Begin) {
 	for i := range c.Policies {
 		if p := &c.Policies[i]; p.Mode != Audit && p.Match.triggersOnNoSchedule() {
@@ -29,7 +29,7 @@ func (c *Config) Begins(now time.Time) (all []Begin) {
 	return all
 }
 
-// rules returns a hash of the mode, which is Enforce, and of the match.
+// rules returns a hash of the match. The mode is always Enforce, so the hash need not include it.
 func (p *Policy) rules() string {
 	text, _ := json.Marshal(p.Match) // a match always has a JSON form
 	hash := fnv.New64a()

@@ -14,8 +14,8 @@ import (
 const critical = 2_000_000_000
 
 // toleration returns the pod's toleration that counts for the taint; nil if none matches. A taint of effect NoSchedule
-// is first matched as if its effect were NoExecute. Only if no toleration matches it in this way, one that matches the
-// taint itself counts.
+// is first matched as if its effect were NoExecute. If no toleration matches it in this way, a toleration that matches
+// the taint itself counts.
 func (p *pair) toleration() *v1.Toleration {
 	asNoExecute := v1.Taint{Key: p.taint.Key, Value: p.taint.Value, Effect: v1.TaintEffectNoExecute}
 	t := taint.Matching(p.pod, &asNoExecute, p.set.config.Rules)
@@ -49,7 +49,7 @@ func (c *compiled) deadline(pod *taint.Pod, own *v1.Toleration, start time.Time)
 	return at, !taint.Forever(0, at)
 }
 
-// bounded returns the deadline of a toleration with a limit, kept between min and max after start.
+// bounded returns the deadline of a limited toleration, kept between tolerations.min and tolerations.max after start.
 func (c *compiled) bounded(start, at time.Time) time.Time {
 	if c.stay.Min != nil {
 		at = later(at, start.Add(c.stay.Min.Duration))
@@ -66,8 +66,8 @@ func (m *Match) exempts(pod *taint.Pod) bool {
 		pod.Priority >= critical && !m.namesCritical()
 }
 
-// namesCritical reports whether a bound of the priorities is system-critical: such a policy includes critical pods on
-// purpose.
+// namesCritical reports whether the match's minimum or maximum priority is system-critical: such a policy includes
+// critical pods on purpose.
 func (m *Match) namesCritical() bool {
 	p := m.Priority
 	return p != nil && (p.Min != nil && *p.Min >= critical || p.Max != nil && *p.Max >= critical)

@@ -14,14 +14,14 @@ type Facts struct {
 	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
-	// Unread means that the trips of earlier terms are not known. All evictions that a breaker may hold are held.
+	// Unread means that trips of earlier terms of leadership are unknown. All evictions that a breaker may hold are held.
 	Unread bool
 
 	// Holds has the holds whose ends count for all pods of their groups: those of earlier terms, and the pause.
 	// Verdicts use only the ends: whether a pair is held now follows from the other facts and the policies.
 	Holds []HoldRecord
 
-	// HoldsEnded is the latest end of the holds of earlier terms that Holds lacks; zero if there are none.
+	// HoldsEnded is the latest end among the holds of earlier terms that are not in Holds; zero if there are none.
 	HoldsEnded time.Time
 
 	// Began is when each policy with NoSchedule triggers came into force, by name.

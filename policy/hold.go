@@ -47,7 +47,7 @@ func (k KeyPattern) selects(key string) bool {
 	return strings.HasPrefix(key, k.Prefix) && key != v1.TaintNodeOutOfService
 }
 
-// Same reports whether two entries are for the same hold. A hold with other taints is a different hold.
+// Same reports whether two records are of the same hold. A hold with other taints is a different hold.
 func (h *HoldRecord) Same(other *HoldRecord) bool {
 	return h.By == other.By && h.TopologyKey == other.TopologyKey && h.Group == other.Group &&
 		slices.Equal(h.Taints, other.Taints)
@@ -62,7 +62,7 @@ func (h *HoldRecord) counts(p *pair) bool {
 		func(k KeyPattern) bool { return k.selects(p.taint.Key) })
 }
 
-// Holds returns an entry for each hold in force: of each policy that holds pods, of each trip, and of the pause.
+// Holds returns a record of each hold in force: of each policy that holds pods, of each trip, and of the pause.
 // holding maps the name of a policy to the number of pods that it holds.
 func (c *Config) Holds(holding map[string]int, trips map[Trip]bool, paused bool) []HoldRecord {
 	var all []HoldRecord
@@ -80,7 +80,7 @@ func (c *Config) Holds(holding map[string]int, trips map[Trip]bool, paused bool)
 	return all
 }
 
-// holds returns an entry for each group that is tripped, sorted by group.
+// holds returns a record for each group that is tripped, sorted by group.
 func (b *Breaker) holds(trips map[Trip]bool) (all []HoldRecord) {
 	of := HoldRecord{By: "breaker " + b.Name, TopologyKey: b.TopologyKey, Holds: true}
 	for _, t := range b.Taints {

@@ -36,8 +36,8 @@ func (c *compiled) fits(p *pair) (fits, waiting bool) {
 	return !known || c.namespaces.Matches(labels.Set(set)), !known
 }
 
-// anyTaint is the default of Match.Taints: all taints of effect NoExecute except out-of-service, which only its exact
-// key matches.
+// anyTaint is the default of Match.Taints: all taints of effect NoExecute except out-of-service, which a match must
+// name by its exact key.
 var anyTaint = []Taint{{}}
 
 // taints returns the taints that the match includes.
@@ -58,7 +58,7 @@ func (t *Taint) names(of *v1.Taint) bool {
 		(len(t.Values) == 0 || slices.Contains(t.Values, of.Value)) && t.hasEffect(of.Effect)
 }
 
-// hasEffect reports whether the taint is selected with this effect: NoExecute if no effects are given.
+// hasEffect reports whether t selects taints of this effect. If t gives no effects, it selects NoExecute only.
 func (t *Taint) hasEffect(effect v1.TaintEffect) bool {
 	if len(t.Effects) == 0 {
 		return effect == v1.TaintEffectNoExecute
@@ -121,7 +121,7 @@ func keysOf(s labels.Selector) (keys []string) {
 	return keys
 }
 
-// NodesSelected returns the function that reports whether a node with these labels is selected; nil selects all.
+// NodesSelected returns a function that reports whether the selector matches a node's labels; nil matches all.
 func NodesSelected(s *metav1.LabelSelector) func(of map[string]string) bool {
 	selector := newSelector(s)
 	return func(of map[string]string) bool { return selector.Matches(labels.Set(of)) }

@@ -15,14 +15,14 @@ type Needs struct {
 	// PodLabels are the sorted keys of the labels of pods that policies select by.
 	PodLabels []string
 
-	// NodeLabels, PodOwners and NamespaceLabels report whether they are used. Only the last needs another watch.
+	// NodeLabels, PodOwners and NamespaceLabels report whether these data are used. Only the last need another watch.
 	NodeLabels, PodOwners, NamespaceLabels bool
 
 	// Breakers reports whether there are breakers. They use the labels and the taints of any effect of all nodes.
 	Breakers bool
 
 	// Values are the sorted values of taints that policies name. Swapped reports whether a policy matches only one of
-	// the taints not-ready and unreachable. Both may make a policy decide differently for two states of a taint.
+	// the taints not-ready and unreachable. Either may make a policy decide differently for two states of a taint.
 	Values  []string
 	Swapped bool
 

@@ -59,7 +59,7 @@ func (m *Match) parts() iter.Seq[Match] {
 	}
 }
 
-// oneEach returns lists of one element each; for an empty list, that list alone, as it matches all.
+// oneEach splits a list into lists of one element each. An empty list matches all, so it becomes one empty list.
 func oneEach(list []string) [][]string {
 	if len(list) == 0 {
 		return [][]string{nil}
@@ -96,9 +96,9 @@ func ownsNothing(kind string) string {
 	return ""
 }
 
-// meantKind returns the kind to use instead of one that controls no pods because it owns the pods' owners, is
-// misspelled, or has the wrong group. It returns "" for all other kinds, such as those of other APIs, whose groups have
-// a dot.
+// meantKind returns the kind to use instead of a kind that controls no pods. A kind controls no pods if it owns the
+// owners of pods, is misspelled, or has the wrong group. meantKind returns "" for all other kinds, such as those of
+// other APIs, whose groups have a dot.
 func meantKind(kind string) string {
 	name, group, grouped := strings.Cut(kind, ".")
 	known := map[string]string{
@@ -153,7 +153,7 @@ func (c *Config) shadowed(part *Match, i int) string {
 	return "policy " + q.Name + " matches the same pods and taints first; move it after this policy"
 }
 
-// covering returns the first policy before that index that decides all that the part matches; nil if none does.
+// covering returns the first policy in mode Enforce before that index that covers the part; nil if there is none.
 func (c *Config) covering(part *Match, before int) *Policy {
 	for i := range c.Policies[:before] {
 		if q := &c.Policies[i]; q.Mode != Audit && q.Match.covers(part) {

@@ -47,8 +47,8 @@ const (
 	WebhookFailsEvery = 2 * time.Minute
 )
 
-// pair is a pod and one state, present or past, of a taint of its node. The policies (set) and the facts decide its
-// outcome.
+// pair is a pod and one state, present or past, of a taint of its node. It includes what decides about it: the policies
+// (set) and the facts.
 type pair struct {
 	set      *Set
 	facts    Facts
@@ -62,7 +62,7 @@ type pair struct {
 	enforced *compiled
 }
 
-// pair returns the pair of the pod and the last of the states of a taint of its node.
+// pair returns the pair of the pod and a taint of its node, in the last of these states of the taint.
 func (j Judge) pair(pod *taint.Pod, node *taint.Node, states taint.History) pair {
 	p := pair{
 		set: j.set(), released: j.Released, pod: pod, node: node, states: states,

@@ -34,8 +34,8 @@ type Calls struct {
 	// RefusedSince is when a request to evict the pod was first refused; zero if none was.
 	RefusedSince time.Time
 
-	// RequestNotBefore is the earliest time of the next request to evict the pod, DeleteNotBefore that of a deletion.
-	// Zero means no wait.
+	// RequestNotBefore is the earliest time of the next request to evict the pod, and DeleteNotBefore is the earliest
+	// time of its deletion. Zero means no wait.
 	RequestNotBefore, DeleteNotBefore time.Time
 }
 
@@ -116,7 +116,7 @@ type Sent struct {
 }
 
 // Covers reports whether the permit covers the request of a call for this pod: method, policy, grace period and taint
-// are the same. The taint matters: it decided whose tokens the call took.
+// are the same. The taint matters: it decided from which rates the call took tokens.
 func (p *Permit) Covers(pod *taint.Pod, s Sent) bool {
 	grace := GracePeriodSeconds(pod.GracePeriodSeconds, p.Action.GracePeriod)
 	return ptr.Equal(grace, s.GracePeriodSeconds) && (s.Method == "" || s.Method == p.Method) &&

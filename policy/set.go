@@ -29,8 +29,7 @@ type Set struct {
 	breakers []breaker
 	audits   bool // any policy is in mode Audit
 
-	// unmatched decides pairs with a NoExecute taint that no policy matches, and untriggered those with a NoSchedule
-	// taint.
+	// If no policy matches a pair, unmatched decides it for a NoExecute taint, and untriggered for a NoSchedule taint.
 	unmatched, untriggered compiled
 }
 
@@ -38,10 +37,10 @@ type Set struct {
 type compiled struct {
 	Policy
 	stay                    Tolerations     // zero if the policy has none
-	nodes, namespaces, pods labels.Selector // of labels
+	nodes, namespaces, pods labels.Selector // by their labels
 }
 
-// breaker is a breaker in a form that is fast to evaluate.
+// breaker is a [Breaker] in a form that is fast to evaluate.
 type breaker struct {
 	Breaker
 	nodes labels.Selector

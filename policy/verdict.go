@@ -87,7 +87,7 @@ type Held struct {
 	Verdict taint.Verdict
 }
 
-// DelaysDeletion reports whether deleteAfter counts from the end of the hold: not if the hold waits for data.
+// DelaysDeletion reports whether deleteAfter counts from the end of the hold. It does not if the hold waits for data.
 func (h *Held) DelaysDeletion() bool { return h.By == HeldByPolicy || h.By == HeldByBreaker }
 
 // String names the hold: "policy quarantine", "breaker zone-outage (eu-1a)".
@@ -186,7 +186,7 @@ func (a *Action) takeEarlier(other *Action) {
 }
 
 // GracePeriodSeconds returns the grace period to send with the deletion of a pod with this
-// terminationGracePeriodSeconds: the limit if it is shorter; otherwise nil, so that the pod's own counts.
+// terminationGracePeriodSeconds: the limit if it is shorter; otherwise nil, so that the pod's own period applies.
 func GracePeriodSeconds(own *int64, most time.Duration) *int64 {
 	seconds := int64(v1.DefaultTerminationGracePeriodSeconds)
 	if own != nil {

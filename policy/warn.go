@@ -68,7 +68,7 @@ func (c *Config) policyWarnings(i int) []string {
 		c.otherManagerWarnings(p))
 }
 
-// ownerWarnings returns the warnings about owner kinds that match no pod, next to others that may.
+// ownerWarnings returns the warnings about the owner kinds that match no pod. At least one other kind may match pods.
 func (p *Policy) ownerWarnings() (texts []string) {
 	if p.Mode == Audit {
 		return nil
@@ -142,8 +142,8 @@ func (c *Config) hasBreaker(key string) bool {
 	return taint.ReportsOutage(key) && slices.ContainsFunc(c.Guards.Breakers, counts)
 }
 
-// triggers reports whether the taint has this key and the effect NoSchedule. If the key ends in /, it reports whether
-// the taint has this prefix, with any effect.
+// triggers reports whether t selects taints with this key and the effect NoSchedule. If the key ends in /, triggers
+// reports whether the key or keyPrefix of t begins with it; then t may have any effect.
 func (t *Taint) triggers(key string) bool {
 	if prefix, ok := strings.CutSuffix(key, "/"); ok {
 		return strings.HasPrefix(t.Key+t.KeyPrefix, prefix+"/")

@@ -8,8 +8,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// daemonSetWarnings returns the warning about the pods that the DaemonSet controller deletes whatever the policy says:
-// those of DaemonSets that do not tolerate a NoExecute taint. The controller lets them tolerate not-ready and
+// daemonSetWarnings returns the warning about the DaemonSet pods that do not tolerate a NoExecute taint: the DaemonSet
+// controller deletes them, whatever the policy says. The controller lets all its pods tolerate not-ready and
 // unreachable forever.
 func (p *Policy) daemonSetWarnings() []string {
 	does := "method " + string(p.Method)
@@ -29,7 +29,7 @@ func (p *Policy) daemonSetWarnings() []string {
 		"controller deletes them"}
 }
 
-// mayDeleteDaemons reports whether the taint may be one of effect NoExecute that not all pods of DaemonSets tolerate.
+// mayDeleteDaemons reports whether t may select a NoExecute taint that not all DaemonSet pods tolerate.
 func (t Taint) mayDeleteDaemons() bool {
 	return t.hasEffect(v1.TaintEffectNoExecute) && !taint.ReportsOutage(t.Key)
 }
