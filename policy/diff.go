@@ -22,7 +22,7 @@ type Diff struct {
 // Decider is [Judge.Decide].
 type Decider func(pod *taint.Pod, node *taint.Node) Verdict
 
-// Compare counts how verdicts change if the Decider after replaces before. pods yields each pod with its node.
+// Compare counts how verdicts change between the deciders before and after. pods yields each pod with its node.
 func Compare(now time.Time, pods iter.Seq2[*taint.Pod, *taint.Node], before, after Decider) (d Diff) {
 	for pod, node := range pods {
 		was, is := before(pod, node), after(pod, node)

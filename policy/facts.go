@@ -14,7 +14,7 @@ type Facts struct {
 	// Paused means that no call starts. It counts as a hold.
 	Paused bool
 
-	// Unread means that trips of earlier terms of leadership are unknown. All evictions that a breaker may hold are held.
+	// Unread means that trips of earlier terms of leadership are unknown. Each eviction a breaker may hold is held.
 	Unread bool
 
 	// Holds has the holds whose ends count for all pods of their groups: those of earlier terms, and the pause.
@@ -28,7 +28,7 @@ type Facts struct {
 	Began map[string]time.Time
 }
 
-// Namespaces returns the labels of a namespace; known is false until the namespace is known. Nil knows none.
+// Namespaces returns the labels of a namespace, and whether they are known yet. A nil Namespaces knows no labels.
 type Namespaces func(name string) (labels map[string]string, known bool)
 
 // Trip names a breaker and the group of nodes whose evictions it holds.

@@ -109,7 +109,7 @@ func sooner(a, b time.Time) time.Time {
 
 // Sent is the request of a call in flight.
 type Sent struct {
-	Method             Method // empty: the evictor's own
+	Method             Method // empty: the code that makes the call chooses it
 	Policy             string
 	GracePeriodSeconds *int64 // nil: the pod's own
 	TaintKey           string
