@@ -102,7 +102,7 @@ func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	}
 }
 
-// admitsNow returns the result of admits. If it is false, admitsNow records that a candidate waits for a place.
+// admitsNow returns what [Core.admits] returns. If that is false, it records that a candidate waits for a place.
 func (c *Core) admitsNow(now time.Time, n *namespace) bool {
 	if c.admits(n) {
 		return true

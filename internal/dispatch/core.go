@@ -28,10 +28,10 @@ type CoreOptions struct {
 	Leading func() bool
 
 	// OtherReady reports whether a pod of this program, except those with these UIDs, is Ready and not terminating.
-	// After a pod of this program was deleted, the next one waits until OtherReady returns true. Nil: it never does.
+	// After a pod of this program is deleted, the next waits until it returns true, at most [OwnGap]. Nil: never true.
 	OtherReady func(except ...types.UID) bool
 
-	// WatchOutageUntil returns the end of the last outage of the watch of nodes: now during one, zero if there was
+	// WatchOutageUntil returns when the last outage of the node watch ended: now during an outage, zero if there was
 	// none. It explains late evictions, even if another process led during the outage. Nil: only calls reveal outages.
 	WatchOutageUntil func() time.Time
 

@@ -17,5 +17,5 @@
 // Invariants: young <= N; inflight <= 3N; inflight <= 4 + t/4ms if inflight was last 0 a time t ago; at each start
 // 2*(inflight(ns)-1) < 3N - (inflight-1); in any w seconds tokens(rate, w) <= burst + evictionsPerSecond*w + tokens
 // given back. No offer is forgotten before it is withdrawn or its outcome is settled. No call starts while this process
-// does not lead, while calls are paused, or during an outage, when GETs of a node probe the API server.
+// does not lead, while calls are paused, or during an outage, in which GETs of a node probe the API server.
 package dispatch

@@ -77,7 +77,7 @@ type Effects struct {
 	// Probe is the node to read, to see whether an outage of the API server is over; empty if none is to be read.
 	Probe string
 
-	// Pause is the cause of a pause of all calls that begins now; empty if none does.
+	// Pause is the cause of a pause of all calls that begins now; empty if none begins.
 	Pause string
 }
 

@@ -51,7 +51,7 @@ func (q *queue) repeats() uint64 {
 }
 
 // place gives the queue its present turn in its token set, and reports whether the turn has changed. If tokens are
-// needed, a call of another queue of the namespace makes the stored turn too early; first corrects that.
+// needed, a call of another queue of the namespace makes the stored turn too early; [Core.first] corrects that.
 func (q *queue) place() (moved bool) {
 	var next turn
 	if q.tokenSet.rated {
@@ -124,7 +124,7 @@ func (c *Core) dequeue(e *entry) {
 	c.forgetIdle(q.namespace)
 }
 
-// place gives the queues that rule 2 orders their present turns, after a call of the namespace has started or ended.
+// place updates the turns of the queues that rule 2 orders, after a call of the namespace has started or ended.
 func (n *namespace) place() {
 	for set, q := range n.queues {
 		if !set.rated {

@@ -20,7 +20,7 @@ type Rates struct {
 type rate struct {
 	policy.Rate
 	refill
-	fresh time.Time            // when the bucket of each group without evictions so far is full
+	fresh time.Time            // when the buckets of groups without evictions so far are full
 	full  map[string]time.Time // when the buckets of the other groups are full
 }
 

@@ -58,7 +58,7 @@ func complete(o eviction.Outcome) eviction.Outcome {
 	return bounded(o)
 }
 
-// bounded limits the RetryAfter of a throttled call to MaxRetryAfter; without one, DefaultRetryAfter counts.
+// bounded limits the RetryAfter of a throttled call to MaxRetryAfter. If RetryAfter is unset, DefaultRetryAfter counts.
 func bounded(o eviction.Outcome) eviction.Outcome {
 	if o.Kind == eviction.Throttled {
 		o.RetryAfter = min(o.RetryAfter, MaxRetryAfter)

@@ -91,7 +91,7 @@ func (c *Core) waitForTokens(set *tokenSet, rate string, until time.Time) {
 	c.waitingForTokens.Set(set)
 }
 
-// refill makes the token sets ready whose wait for tokens has ended.
+// refill makes ready each token set whose wait for tokens has ended.
 func (c *Core) refill(now time.Time) {
 	for set, ok := c.waitingForTokens.First(); ok && !set.waitUntil.After(now); set, ok = c.waitingForTokens.First() {
 		c.waitingForTokens.Remove(set)
