@@ -22,7 +22,7 @@ func (c *Core) probableCause(e *entry, pod *taint.Pod, node *taint.Node, verdict
 	return ""
 }
 
-// noteDaemon records whether the DaemonSet controller deletes a pod without an entry, whose taint a policy ignores.
+// noteDaemon records whether the DaemonSet controller deletes a pod that has no entry because its taint is ignored.
 func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 	if c.entries[pod.UID] == nil && c.judge.DeletedByDaemonSet(pod, node).Evict {
 		c.daemons[pod.UID] = struct{}{}

@@ -19,8 +19,8 @@ func (c *Core) Views(now time.Time) []eviction.View {
 	return views
 }
 
-// Earliest is like Views, but returns at most the given number of evictions, those with the earliest deadlines, and the
-// number of the others. With others, it omits pods that only the DaemonSet controller deletes. most must be at least 1.
+// Earliest is like Views, but returns at most the given number (at least 1) of evictions: those with the earliest
+// deadlines. left counts the others: unless it is 0, Earliest omits pods that only the DaemonSet controller deletes.
 func (c *Core) Earliest(now time.Time, most int) (views []eviction.View, left int) {
 	c.judge = c.options.Judge()
 	entries := c.earliest(most)
