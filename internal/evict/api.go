@@ -51,8 +51,8 @@ func (a *API) Evict(ctx context.Context, e eviction.Request) eviction.Outcome {
 //
 // Method delete sends a PATCH of the condition, unless the pod has the condition, and a DELETE; after a refusal, a
 // DELETE with dryRun=All precedes both. Method evict sends one POST of an eviction. The first answer that is not a
-// success is the outcome. The outcome is Unconfirmed if an answer shows that the pod was edited and the cache lacks the
-// edit, or that another client has begun the deletion.
+// success, or else the last answer, is the outcome. The outcome is Unconfirmed if an answer shows that the pod was
+// edited and the cache lacks the edit, or that another client has begun the deletion.
 func (a *API) EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome {
 	e.Method = cmp.Or(e.Method, a.options.Method)
 	if why := whyInvalid(&e); why != "" {
@@ -116,7 +116,7 @@ func requests(e *eviction.Request) []verb {
 	requests := make([]verb, 0, 3)
 	if e.AfterRefusal {
 		// If the DELETE stays forbidden, the condition would announce it wrongly. Admission that refused an eviction
-		// may refuse the DELETE, too. A budget does not apply to a DELETE, so it is no refusal.
+		// may refuse the DELETE, too. A budget does not apply to a DELETE, so Blocked does not set AfterRefusal.
 		requests = append(requests, preflightVerb)
 	}
 	if !e.Pod.Disrupted {

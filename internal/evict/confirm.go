@@ -69,7 +69,7 @@ type ConfirmOptions struct {
 // Confirmation reports whether a call may send its next request. If not, the call ends with the outcome.
 type Confirmation func(ctx context.Context) (outcome eviction.Outcome, ok bool)
 
-// ConfirmingEvictor is an [Evictor] whose calls may take several requests: it asks before each.
+// ConfirmingEvictor is an [Evictor] whose calls may take several requests: it calls confirm before each of them.
 type ConfirmingEvictor interface {
 	Evictor
 	EvictConfirmed(ctx context.Context, e eviction.Request, confirm Confirmation) eviction.Outcome
@@ -139,7 +139,7 @@ func (c *Confirmed) notBefore(e *eviction.Request, began time.Time) time.Time {
 	return at
 }
 
-// confirmSince judges the call by a GET of the node that was not sent before notBefore, and returns when the GET was
+// confirmSince judges the call by a GET of the node that was sent at notBefore or later, and returns when the GET was
 // sent. The outcome's kind is proceed if the GET confirms the call.
 func (c *Confirmed) confirmSince(
 	ctx context.Context, e *eviction.Request, notBefore func() time.Time,

@@ -49,7 +49,7 @@ func (r rule) saying(phrase string) rule {
 	return r.showing(phrase, func(a *answer) bool { return a.says(phrase) })
 }
 
-// is returns the rule with its outcome.
+// is returns the rule with this outcome: its kind and cause, and what they mean.
 func (r rule) is(kind eviction.Kind, cause, means string) rule {
 	r.kind, r.cause, r.means = kind, cause, means
 	return r
