@@ -28,7 +28,7 @@ const (
 	maxWrites      = 16               // in flight
 	maxInNamespace = 2                // in flight, of one namespace
 	writeTimeout   = 4 * time.Second  // of one write
-	failureTime    = time.Second      // minimum of a failed first write, so that an outage does not use up the queue
+	failureTime    = time.Second      // least time of a failed first write, so that an outage does not use up the queue
 	longestHold    = 30 * time.Second // of an event on a pod, while evictions wait for places
 	holdPoll       = 100 * time.Millisecond
 	flushTime      = 5 * time.Second // for what is queued when the context ends
@@ -166,7 +166,7 @@ func (q *Queue) signal() {
 // Run writes events until the context ends. Then it writes queued events for at most 5 s more, and drops and counts the
 // rest. It may be called only once.
 func (q *Queue) Run(ctx context.Context) {
-	writing, stop := context.WithCancel(context.WithoutCancel(ctx)) // writes outlive ctx by the time to flush
+	writing, stop := context.WithCancel(context.WithoutCancel(ctx)) // writes may outlive ctx by flushTime
 	defer stop()
 	context.AfterFunc(ctx, func() { q.signal(); time.AfterFunc(flushTime, stop) })
 	var writes sync.WaitGroup
