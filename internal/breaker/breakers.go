@@ -133,8 +133,8 @@ func (b *Breakers) Idle() (all []string) {
 	return all
 }
 
-// Events returns the resets and trips that lead from the trips in before to the present ones: resets first. Both are in
-// the order of the breakers, sorted by group.
+// Events returns the resets and trips by which the earlier trips became the present trips. Resets come first. Both are
+// in the order of the breakers, sorted by group.
 func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 	after := b.Trips()
 	for _, t := range inForceOnlyIn(before, after) {

@@ -27,9 +27,9 @@ type Record struct {
 // maxHolds is the maximum number of ended holds in a record.
 const maxHolds = 256
 
-// withHolds returns the record with these holds in force. A recorded hold that is no longer in force has ended now. If
-// there are more than maxHolds ended holds, HoldsEnded replaces them, which can only delay deletions. r itself does not
-// change.
+// withHolds returns the record with these holds in force. A recorded hold that was in force, and is not among these,
+// ends now. If there are more than maxHolds ended holds, HoldsEnded replaces them, which can only delay deletions. r
+// itself does not change.
 func (r Record) withHolds(now time.Time, present []policy.HoldRecord) Record {
 	was, ended := r.Holds, 0
 	r.Holds = slices.Clone(present)

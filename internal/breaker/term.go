@@ -67,7 +67,7 @@ func (c *Core) begun(recorded []policy.Begin) []policy.Begin {
 	return all
 }
 
-// inherited returns the begins. A policy that the old begins have with the same rules keeps its old time.
+// inherited returns the new begins. If the old begins have a policy with the same rules, the policy keeps its old time.
 func inherited(begins, old []policy.Begin) []policy.Begin {
 	for i := range begins {
 		b := &begins[i]

@@ -79,7 +79,7 @@ func (b *Breakers) Trips() (all []TripRecord) {
 // Adopt adopts the trips of a record. If the nodes of a trip have recovered, only the record tells whether it lasts:
 //   - A recorded trip is adopted, even if few enough nodes are affected: with Manual it may last for long.
 //   - A trip that the record lacks is this process's own. It stays: the leader may have ended before recording it.
-//   - A trip of a group without nodes holds nothing, and is not adopted, if any node is known.
+//   - If any node is known, a trip of a group without nodes is not adopted: it holds nothing.
 //   - A trip of a breaker that is missing, or that has other groups now, is ignored.
 //
 // If the record and this process have the same trip, the earlier begin counts. If this process found the nodes affected
