@@ -19,8 +19,8 @@ type Judge struct {
 	Released time.Time
 }
 
-// Decide returns the verdict for a pod on its node. A nil node is unknown: the pod stays. Without policies and breakers
-// the verdict is that of [taint.Decide]. Decide never fails, and does not change its arguments.
+// Decide returns the verdict for a pod on its node. A nil node is unknown: the pod stays. If the judge is plain, the
+// verdict is that of [taint.Decide]; see [Judge.Plain]. Decide never fails, and does not change its arguments.
 func (j Judge) Decide(pod *taint.Pod, node *taint.Node) (v Verdict) {
 	if j.Plain() {
 		return verdictOf(taint.Decide(pod, node, j.set().config.Rules), j.Method())
@@ -92,7 +92,7 @@ func verdictOf(of taint.Verdict, m Method) Verdict {
 	return v
 }
 
-// Plain reports whether the judge has neither policies nor breakers, so that it decides as [taint.Decide] does.
+// Plain reports whether the judge decides as [taint.Decide] does: without policies, breakers and the method Ignore.
 func (j Judge) Plain() bool {
 	return len(j.set().policies)+len(j.set().breakers) == 0 && j.Method() != Ignore
 }
