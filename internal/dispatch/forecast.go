@@ -40,9 +40,8 @@ func Foresee(now time.Time, turns []Turn, rates []policy.Rate, callsPerSecond fl
 		one := Forecast{Rate: r.Name, EvictionsPerSecond: r.EvictionsPerSecond}
 		longest = longest.orLater(foresee(turns, one, full.start))
 	}
-	if calls := newPace(callsPerSecond); calls.interval > 0 {
-		longest = longest.orLater(foresee(turns, Forecast{EvictionsPerSecond: callsPerSecond}, calls.start))
-	}
+	calls := newPace(callsPerSecond)
+	longest = longest.orLater(foresee(turns, Forecast{EvictionsPerSecond: callsPerSecond}, calls.start))
 	if longest.Delayed == 0 {
 		return nil
 	}
