@@ -143,7 +143,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		}
 		latest = s.Since
 	}
-	forgotten := func(s TaintState) bool { return s.Ended && s.From == l.version && s.To == l.version } // by dropCovered
+	forgotten := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) } // by dropCovered
 	return dropCovered(append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
