@@ -20,8 +20,8 @@ type Journal = store.Objects
 // StoredPartition is the content of a partition, or of the state, of a [Journal].
 type StoredPartition = journal.StoredPartition
 
-// NewJournal returns a Journal in the ConfigMaps NAME-journal-0 to -7 and NAME-journal-state of the namespace. A leader
-// creates them. The client needs get, create and update of configmaps there.
+// NewJournal returns a Journal in the ConfigMaps NAME-0 to NAME-7 and NAME-state of the namespace. A leader creates
+// them. The client needs get, create and update of configmaps there.
 func NewJournal(client kubernetes.Interface, namespace, name string) Journal {
 	return store.NewConfigMaps(client, namespace, name)
 }

@@ -177,9 +177,9 @@ func (m *Manager) flush(ctx context.Context) {
 }
 
 // Lead permits eviction calls and journal writes until its context ends. First it reads the journal, for at most 10 s,
-// and publishes the configuration. At its end it cancels the calls in flight, and returns when all of them have ended.
-// If Lead is already running, a second Lead waits until the first has returned, so an elector may start a new term
-// before the eviction calls of the previous term have ended. Lead returns an error once Run has ended.
+// and publishes the configuration. When the context ends, Lead cancels the calls in flight, and returns once all of
+// them have ended. If Lead is already running, a second Lead waits until the first has returned, so an elector may
+// start a new term before the eviction calls of the previous term have ended. Lead returns an error once Run has ended.
 func (m *Manager) Lead(ctx context.Context) error {
 	select {
 	case <-m.leadToken:
@@ -253,14 +253,14 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	return views, err
 }
 
-// Earliest is like Views, but if a shard has more evictions than its share of the maximum, Earliest returns only those
+// Earliest is like Views, but of a shard with more evictions than its share of the maximum (most) it returns only those
 // with the earliest deadlines, and the number of the others. It uses memory only for the evictions that it returns.
 func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int, err error) {
 	if !m.HasSynced() {
 		return nil, 0, errors.New("pods and nodes have not been read yet")
 	}
 	all = make([]View, 0, min(m.Scheduled(), most))
-	var known time.Time // all evictions with an earlier deadline are in the list; zero: all are
+	var known time.Time // all evictions with an earlier deadline are in the list; zero: all evictions are
 	share := min(most, math.MaxInt-1)/len(m.shards) + 1
 	for i, s := range m.shards {
 		views, more, err := s.Earliest(ctx, share)

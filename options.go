@@ -47,8 +47,7 @@ type Outcome = eviction.Outcome
 type View = eviction.View
 
 // Evictor makes one eviction call and waits for its end. At most 3*Workers goroutines call it, and never two at once
-// for the same pod. It must return when the context ends, because this process may not evict from
-// then on.
+// for the same pod. It must return when the context ends, because from then on this process must not evict.
 type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
 }
@@ -107,10 +106,10 @@ type Options struct {
 	Leading func() bool
 
 	// OwnPod is the UID of the pod in which this process runs, from the downward API's metadata.uid. The manager evicts
-	// this pod and its siblings, the pods with the same controlling owner, last: once no other eviction waits, at the
-	// latest a minute after they are due, and one at a time. The next one waits until another replica is Ready, for a
-	// minute at most. If OwnPod is set, a caller's informer must keep each pod's owners and its condition Ready. Empty
-	// means unknown: the manager treats all pods alike.
+	// this pod and its siblings (the pods with the same controlling owner) last, and one at a time: once no other
+	// eviction waits, but at the latest a minute after they are due. After the eviction of one, the next waits until
+	// another replica is Ready, at most a minute. If OwnPod is set, a caller's informer must keep each pod's owners and
+	// its condition Ready. Empty means unknown: the manager treats all pods alike.
 	OwnPod types.UID
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
@@ -134,8 +133,8 @@ type Options struct {
 	// Ahead. The method Ahead of a [ServerClock] measures the bounds. Nil means that the clocks agree.
 	Ahead func(now time.Time) (least, most time.Duration)
 
-	// Ended is called after each eviction call, with its outcome and the time of its end, by as many goroutines as
-	// Evictor. It must not block. Nil means no call.
+	// Ended is called after each eviction call, with its outcome and the time of its end, by up to 3*Workers
+	// goroutines. It must not block. Nil means no call.
 	Ended func(e Eviction, o Outcome, at time.Time)
 
 	// Registerer registers the metrics. Nil means no metrics.

@@ -51,7 +51,7 @@ func (p Policies) complete() (Policies, breaker.Config, error) {
 	return p, c, nil
 }
 
-// published returns the configuration in force as the journal publishes it, with the limit on all evictions a second,
+// published returns the configuration in force as the journal publishes it, including the limit maxEvictionsPerSecond,
 // or an error if the configuration is too large.
 func (p *Policies) published(maxEvictionsPerSecond float64) ([]byte, error) {
 	text, err := journal.Config{

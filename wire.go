@@ -170,8 +170,8 @@ func (h handler) RecordChanged(name string) { h.journal.NodeChanged(name) }
 
 func (h handler) PodChanged(uid types.UID, node string) { h.shardOf(node).PodChanged(uid) }
 
-// NodesChanged passes nodes to the breakers before the cache has them: the shards receive the resulting judge first, so
-// no shard judges a node that breakers have not seen.
+// NodesChanged passes nodes to the breakers before the cache has them. So the shards have the resulting judge before
+// they can read the nodes, and judge no node that breakers have not seen.
 func (h handler) NodesChanged(changes []breaker.NodeChange, all bool) {
 	h.tracker.Put(breaker.NodesChanged{Changes: changes, All: all})
 }

@@ -124,7 +124,7 @@ const (
 	anyEffectSince Version = 38000
 )
 
-// Changes returns what has changed in the decisions, as clauses, by the first version with the change.
+// Changes returns what has changed in the decisions, as clauses, each under the first version with the change.
 func Changes() map[Version]string {
 	return map[Version]string{
 		extendedSince:  "claims for extended resources evict pods",

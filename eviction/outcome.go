@@ -31,7 +31,7 @@ const (
 	// Refused: admission or authorization forbids it. It is repeated with long backoff.
 	Refused
 
-	// Interrupted: the call was cut short because this process may not evict any longer.
+	// Interrupted: the call was cut short because this process may no longer evict.
 	Interrupted
 
 	// DryRun: nothing was sent, as the evictor only logs. The call is not repeated while the pod stays due.
@@ -77,13 +77,13 @@ type Outcome struct {
 	// RetryAfter is how long the server asks clients to wait; 0 if it names no time.
 	RetryAfter time.Duration
 
-	// PreflightFirst: an Unconfirmed call has patched the condition, or the pod was edited. Further calls are made as
-	// after a refusal; see [Request.AfterRefusal].
+	// PreflightFirst: the call is Unconfirmed after it has patched the condition, or because the pod was edited.
+	// Further calls are made as after a refusal; see [Request.AfterRefusal].
 	PreflightFirst bool
 }
 
-// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have begun it: the answer was lost,
-// or does not say.
+// MayHaveDeleted reports whether the call has begun the deletion of the pod, or may have begun it because the answer
+// was lost or does not say.
 func (o *Outcome) MayHaveDeleted() bool {
 	switch o.Kind {
 	case Accepted:

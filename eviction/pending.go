@@ -67,7 +67,7 @@ func (p *PendingCounts) Add(other PendingCounts) {
 	}
 }
 
-// Take sets the time of the state to at if the state has a later time or none. A zero time means none.
+// Take sets the time of the state to the given time if the state has a later one or none. A zero time means none.
 func (p *PendingTimes) Take(state Pending, at time.Time) {
 	if p[state].IsZero() || !at.IsZero() && at.Before(p[state]) {
 		p[state] = at

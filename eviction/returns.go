@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Place is a workload on a node, with the key of a taint that evicts its pods from there.
+// Place is a workload on a node, with the key of a taint that evicts its pods from there. It is no place for a call.
 type Place struct {
 	Namespace string
 	Workload  string // as taint.Owner.String writes it; empty if there is none
@@ -21,7 +21,7 @@ type round struct {
 	began time.Time // the first eviction of the last round
 }
 
-// Add adds the eviction, at the time at, of a pod that was bound at the time bound. It must be the latest so far.
+// Add counts an eviction from a place. Its pod was bound at the time bound; its time, at, must be the latest so far.
 func (r Rounds) Add(from Place, bound, at time.Time) {
 	if last := r[from]; from.Workload != "" && bound.After(last.began) {
 		r[from] = round{last.n + 1, at}
@@ -34,8 +34,8 @@ func (r Rounds) Repeated() Rounds {
 	return r
 }
 
-// Returned returns the number of rounds if the last one began before a pod was bound at the place, at the time bound.
-// It returns 0 otherwise, and if there were fewer than two rounds.
+// Returned returns the number of rounds if the last one began before the time bound, at which a pod was bound at the
+// place. It returns 0 otherwise, and if there were fewer than two rounds.
 func (r Rounds) Returned(to Place, bound time.Time) int {
 	if last := r[to]; last.n >= 2 && bound.After(last.began) {
 		return last.n

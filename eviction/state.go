@@ -49,7 +49,7 @@ func Words() []string {
 	return []string{WordScheduled, WordHeld, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
 }
 
-// RateOfAllCalls is the name, among those of rates, of the limit on all calls a second.
+// RateOfAllCalls names the limit maxEvictionsPerSecond, which applies to all calls, as if it were a rate.
 const RateOfAllCalls = "max-evictions-per-second"
 
 // View is the state of one eviction, for display.

@@ -5,8 +5,8 @@
 // another process may have taken the lease, and recreates a deleted lease although the previous holder may still act.
 // [Lock.Fresh] returns false in both cases. The lease is released only after the last call has ended, see [Run].
 //
-// Let D be the lease duration and R < D the renew deadline. A process acts only while its latest renewal was sent less
-// than R ago, and only once D has passed since it last saw another process renew it, unless that one released it.
+// Let D be the lease duration and R < D the renew deadline. A process acts only while it sent its latest renewal less
+// than R ago, and D has passed since it last saw another process renew the lease, unless that one released it.
 //
 // A program that already has an elector wraps the elector's lock in a [Lock], and leads while both the elector's
 // IsLeader and [Lock.Fresh] return true.

@@ -153,8 +153,8 @@ func (e *Election) leadTerm(ctx context.Context, lead func(context.Context) erro
 	return nil
 }
 
-// release releases the lease if this process still holds it. The elector is not told to release it, because it would
-// not wait until lead has ended. A renewal at the same time may cause a conflict, so release retries.
+// release releases the lease if this process still holds it. The elector is not told to release the lease, because it
+// would do so before lead has ended. A renewal at the same time may cause a conflict, so release retries.
 func (e *Election) release(ctx context.Context) {
 	limit := min(e.settings.RenewDeadline.Duration/2, 5*time.Second)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)

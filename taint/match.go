@@ -36,7 +36,7 @@ func toleratesForever(toleration *v1.Toleration, start time.Time) bool {
 func Forever(seconds int64, start time.Time) bool { return seconds >= endOfTime-start.Unix() }
 
 // deadline returns start plus the toleration's seconds. Without a toleration, or with zero or negative seconds, it
-// returns start. The toleration must have a limit.
+// returns start. A toleration must have tolerationSeconds.
 func deadline(toleration *v1.Toleration, start time.Time) time.Time {
 	if toleration == nil || *toleration.TolerationSeconds <= 0 {
 		return start

@@ -41,9 +41,9 @@ func (f *Finding) Warning(broken []string) string {
 // if present, which has whole seconds.
 const tolerance = 2 * time.Second
 
-// Suspicious reports whether the built-in controller may have overtaken an eviction that the watch showed as overtaken
-// at the time seen: that controller sets the condition DisruptionTarget, and deletes pods at their deadlines. Others do
-// so, too; [Writer] tells them apart.
+// Suspicious reports whether the built-in controller may have overtaken an eviction: that controller sets the condition
+// DisruptionTarget, and deletes pods at their deadlines. Others do so, too; [Writer] tells them apart. The watch showed
+// at the time seen that the eviction was overtaken.
 func Suspicious(o eviction.Overtaken, seen time.Time) bool {
 	return o.Pod.Disrupted || seen.Sub(o.Deadline).Abs() <= tolerance
 }

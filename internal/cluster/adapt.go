@@ -34,7 +34,7 @@ func Adapt(client kubernetes.Interface, pods cache.SharedIndexInformer, rules ta
 	return w
 }
 
-// coversInformer is coversPods for an informer, of which owners and grace periods are checked only if needed.
+// coversInformer is like coversPods, but for an informer, in which [adapter.check] has checked only needed fields.
 func coversInformer(followed, wanted *needs) bool {
 	return coversPods(followed, wanted) && (followed.PodOwners || !wanted.PodOwners) &&
 		(followed.GracePeriods || !wanted.GracePeriods)

@@ -124,8 +124,8 @@ func (n numbers) decode(m message, data []byte) error {
 
 var errNoMessage = errors.New("a number is in the place of a message")
 
-// eachField calls take for each field of a message, with its number, the whole field, and its value if that is a
-// message or a text, otherwise nil. The slices share the memory of data.
+// eachField calls the function take for each field of a message, with its number, the whole field, and its value if
+// that is a message or a text, otherwise nil. The slices share the memory of data.
 func eachField(data []byte, take func(number protowire.Number, field, value []byte) error) error {
 	if data == nil {
 		return errNoMessage

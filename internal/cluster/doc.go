@@ -39,9 +39,9 @@ type Handler interface {
 	// first list: NodeChanged is called for each tainted node, and verdicts are computed once both lists are complete.
 	PodChanged(uid types.UID, node string)
 
-	// NodesChanged is called with the nodes of each list, where all is true, and with each node that an event shows,
-	// even an unchanged node. It is called only while breakers are needed, and before the reader shows the nodes. The
-	// first call has all nodes.
+	// NodesChanged is called with all nodes of each list (then the argument all is true), and with each node that an
+	// event shows, even an unchanged node. It is called only while breakers are needed, and before the reader shows the
+	// nodes. The first call has all nodes.
 	NodesChanged(changes []breaker.NodeChange, all bool)
 
 	// RecordChanged is called when the journal's record of the node with this name may have changed, for instance

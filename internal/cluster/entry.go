@@ -114,8 +114,8 @@ func hashWorkload(seed maphash.Seed, p *taint.Pod) uint64 {
 	return sum
 }
 
-// cut returns the first bytes of a text. The API server limits the lengths of an object's names, but not in references
-// to the object as an owner.
+// cut returns the text, or its first bytes if it is too long. The API server limits the lengths of an object's names,
+// but not in references to the object as an owner.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -131,8 +131,8 @@ func (e *entry) same(o *entry) bool {
 		ptr.Equal(a.GracePeriodSeconds, b.GracePeriodSeconds) && a.Ready == b.Ready && e.sameVerdict(o, true)
 }
 
-// sameVerdict reports whether the verdict of a pod is the same in both states, and so are the policies that apply to
-// it.
+// sameVerdict reports whether a pod has the same verdict in both states, and the same policies apply to it. The owner
+// counts only if owners is true.
 func (e *entry) sameVerdict(o *entry, owners bool) bool {
 	a, b := &e.Pod, &o.Pod
 	return a.UID == b.UID && e.sameExposure(o) && a.Terminating == b.Terminating && a.Mirror == b.Mirror &&

@@ -42,7 +42,7 @@ type nodeState struct {
 }
 
 // next returns the state of a node after an observation of it, and what the handler must be told. If a list shows the
-// node, the process may not have watched it since the previous observation.
+// node, the process may have missed changes since the previous observation.
 func (no *nodes) next(old nodeState, n *v1.Node, listed bool) (now nodeState, change journal.Change) {
 	needs := no.needs.Load()
 	same := old.Node != nil && old.UID == n.UID

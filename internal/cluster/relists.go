@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// relists makes a resource be listed again when the needs have changed, because no event has the data that the cache
-// dropped. A turn is one run of list and watch. Followed needs change when a turn begins, or at once if covered.
+// relists lists a resource again when the needs have changed, because no event has the data that the cache dropped. A
+// turn is one run of list and watch. The wanted needs are followed from the next turn on, or at once if covered.
 type relists struct {
 	// covers reports whether the data that is stored by the followed needs is enough for the wanted needs.
 	covers func(followed, wanted *needs) bool
@@ -16,7 +16,7 @@ type relists struct {
 	followed *atomic.Pointer[needs] // those by which the cache stores data
 
 	mu     sync.Mutex
-	listed *needs             // followed by the last complete list; nil before the first
+	listed *needs             // those of the last complete list; nil before the first
 	end    context.CancelFunc // ends the turn; nil before the first
 }
 

@@ -27,8 +27,8 @@ type table[O apiObject, V runtime.Object] interface {
 	reached(version string)
 }
 
-// store is the store of a reflector. The watch stores whole objects, and a list whole objects or their small forms.
-// Only the reflector's goroutine uses it.
+// store is the store of a reflector. The watch passes whole objects to it, and a list whole objects or their small
+// forms. Only the reflector's goroutine uses it.
 type store[O apiObject, V runtime.Object] struct {
 	kind      string
 	table     table[O, V]

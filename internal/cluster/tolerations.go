@@ -51,7 +51,7 @@ func (t tolerations) all() iter.Seq[v1.Toleration] {
 			end := start + int(length)
 			message = append(message[:0], encoded[start:end]...)
 			var toleration v1.Toleration
-			_ = toleration.Unmarshal(message) // as encode has marshalled it
+			_ = toleration.Unmarshal(message) // never fails, because encode has marshalled it
 			if !yield(toleration) {
 				return
 			}

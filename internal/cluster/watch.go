@@ -63,9 +63,9 @@ func Watch(client kubernetes.Interface, rules taint.Rules, heard func()) *Watche
 	return w
 }
 
-// Run watches and calls the handler until the context ends and no call to the handler is running. It must be called
-// once. It returns an error only if the caller's informer cannot be used. It retries failed requests forever, with a
-// backoff of at most a few seconds, and logs them with the logger in the context.
+// Run watches and calls the handler until the context ends, and returns once no call to the handler is running. It must
+// be called once. It returns an error only if the caller's informer cannot be used. It retries failed requests forever,
+// with a backoff of at most a few seconds, and logs them with the logger in the context.
 func (w *Watcher) Run(ctx context.Context, handler Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

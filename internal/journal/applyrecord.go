@@ -10,11 +10,11 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// ApplyRecord returns the history of the node with this UID, with start times taken from record r, and whether anything
-// changed for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a
-// watch gap) and a recorded state explains the LIST (see explainedBy); not if timeAdded or managedFields show that it
-// was set again after the record's writer last watched. The caller must have seen the node at the record's version or
-// later. No start precedes the node's creation or, if this process saw the taint appear before a gap, that moment.
+// ApplyRecord returns the history of the node with this UID, with starts from record r, and whether anything changed
+// for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a watch
+// gap), a recorded state explains the LIST (see explainedBy), and neither timeAdded nor managedFields show that it was
+// set again after the record's writer last watched. The caller must have seen the node at the record's version or
+// later. No start is before the node's creation, or before this process saw the taint appear, if it did.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -65,8 +65,8 @@ func (p *presence) earliest(from *Viewpoint) time.Time {
 	return from.At.ToLocal(from.Created)
 }
 
-// toLocal returns recorded states with their times on the monotonic clock of this process. No start is before least or
-// before the start of the previous state.
+// toLocal returns recorded states with their times on the monotonic clock of this process. No start is before the
+// parameter least, or before the start of the previous state.
 func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	for i := range states {
 		s := &states[i]
@@ -82,12 +82,12 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 }
 
 // explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
-// list is the first to show the presence, the state must have begun after this process last saw the node without it, if
-// ever; otherwise it must have begun in the gap, and the writer must have seen the node without it before.
+// list is the first to show the presence, the state must have begun after this process last saw the node, if it ever
+// did; otherwise it must have begun in the gap, and the writer must have seen the node without the state before.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
-		last = len(recorded) - 1 // the two of the pair count as one taint
+		last = len(recorded) - 1 // not-ready and unreachable count as one taint
 	}
 	switch {
 	case last < 0, !l.first && recorded[last].Found && recorded[last].Listed.IsZero():
@@ -99,8 +99,8 @@ func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 }
 
 // lastOf returns the index of the last recorded state that the list shows: its taint is in the list, and it began at
-// the list's version or earlier, and had not ended before. If there is none, lastOf returns the earliest state with
-// such a taint that the writer first saw in a LIST. -1 means none.
+// the list's version or earlier, and had not ended before. If there is none, it returns that of the earliest state
+// whose taint is in the list, and which the writer first saw in a LIST. -1 means none.
 func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	first := -1
 	for i := len(recorded) - 1; i >= 0; i-- {
@@ -150,7 +150,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 }
 
 // indexOf returns the index of this process's own state that equals recorded state i: the one that began at the same
-// version, or else the last one with that taint that began at the list's version or earlier and equals no other
+// version, or else, of those with its taint that began at the list's version or earlier, the last one equal to no other
 // recorded state. -1 means none.
 func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	last := -1

@@ -10,8 +10,8 @@ import (
 )
 
 // TaintsWritten returns the entry of a node's managedFields that owns its list of taints; nil if there is none with a
-// time. Of several the latest counts. Its time may be too early, by any amount, so it never tells when a taint was set:
-// see docs/journal.md.
+// time. Of several the latest counts. Its time may be too early, by any amount, so it does not tell when a taint was
+// set, and only delays evictions: see docs/journal.md.
 func TaintsWritten(managed []metav1.ManagedFieldsEntry) (last *metav1.ManagedFieldsEntry) {
 	for i := range managed {
 		m := &managed[i]

@@ -71,8 +71,8 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence adds this observation to known, the unbroken presence so far of taints that count as one, without states if
-// there was none. The fingerprints are of all taints of the node, before and now.
+// presence returns the presence of these taints, which count as one, after this observation; known is the presence
+// before, without states if there was none. The fingerprints are of all taints of the node, before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {
@@ -124,7 +124,7 @@ func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) Tain
 
 // added returns when a listed taint was set: its timeAdded or, if it has none and was replaced in the gap, the time of
 // managedFields; zero if that time is not credible. A NoSchedule taint counts from when a process first saw it while a
-// policy made it a trigger.
+// policy made it a trigger: its timeAdded is ignored.
 func (o *Observation) added(t *v1.Taint, replaced bool) (added time.Time) {
 	switch {
 	case t.TimeAdded == nil && replaced:

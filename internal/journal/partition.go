@@ -31,7 +31,7 @@ const (
 	MaxConfig       = 256 << 10 // of a stored [Config]
 	MaxGuards       = 256 << 10 // of the record of guards and holds
 	partitionBudget = 900_000   // of a partition's keys and values
-	maxDecompressed = 64 << 20  // of compressed entries: it bounds the memory that a forged one can take
+	maxDecompressed = 64 << 20  // of compressed entries: it bounds the memory that a forged entry can take
 )
 
 // PartitionOf returns the number of the partition that owns a node. It is part of the format.
@@ -59,11 +59,11 @@ type Partition struct {
 type Record struct {
 	UID types.UID `json:"uid"` // of the node: one with the same name and another UID is another node
 
-	// Version is the node's resourceVersion when the writer last saw its taints change, or that of a record that it
-	// read, if later. A process uses the record once it has watched the nodes up to this version.
+	// Version is the node's resourceVersion when the writer last saw its taints change or, if later, the Version of a
+	// record that the writer read. A process uses the record once it has watched the nodes up to this version.
 	Version string `json:"version,omitempty"`
 
-	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if those observed have timeAdded
+	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if all observed have timeAdded
 	Taints [][]TaintState `json:"taints"`         // the states of each taint
 }
 
@@ -85,8 +85,8 @@ type TaintState struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"-"`
 
-	// Found means that a list was the first to show the state, so it may have begun before. If Listed is set, the
-	// process had seen the node without it before.
+	// Found means that a list was the first to show the state, so the state may have begun earlier. If Listed is set,
+	// the process had seen the node without the state before the list.
 	Found bool `json:"found,omitempty"`
 }
 
@@ -116,7 +116,7 @@ func Size(data map[string]string) (bytes int) {
 }
 
 // Encode returns the stored form of a partition, and the names of the nodes that do not fit. The same content always
-// gives the same data. Records that do not fit as they are, are compressed.
+// gives the same data. If the records do not fit, all are compressed.
 func Encode(p Partition) (data map[string]string, leftOut []string) {
 	head := map[string]string{Head: p.encode()}
 	data = maps.Clone(head)

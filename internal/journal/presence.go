@@ -77,7 +77,7 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 
 const maxStates = 8 // of one taint, at most
 
-// statesAfter returns the states after an observation, at this version, of the taints now: other states have Ended.
+// statesAfter returns the states after an observation, at this version, of these taints: other states have Ended.
 func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintState {
 	states = slices.Clone(states)
 	for i := range states {

@@ -12,8 +12,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// counts reports whether two taints count as one, perhaps with different values: they have the same effect, and the
-// same key or both keys of the pair that the node lifecycle controller swaps.
+// counts reports whether two taints count as one, whatever their values are: they have the same effect, and the same
+// key or the keys not-ready and unreachable, which the node lifecycle controller swaps.
 func counts(a, b *v1.Taint) bool {
 	return a.Effect == b.Effect && (a.Key == b.Key || taint.ReportsOutage(a.Key) && taint.ReportsOutage(b.Key))
 }

@@ -59,7 +59,7 @@ type State struct {
 }
 
 // LastWatchOf returns when the last leader last watched the nodes of this partition: as of the partition's last write
-// or, if the state says that all changes of the partition were stored, as of the state's last write.
+// or, if the state is not older and says that all changes of the partition were stored, as of the state's last write.
 func (s *State) LastWatchOf(number int, p *Partition) LastWatch {
 	if slices.Contains(s.Unstored, number) || s.Watched.Before(p.Watched) {
 		return p.LastWatch

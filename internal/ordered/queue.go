@@ -1,6 +1,6 @@
-// Package ordered has a priority queue whose elements can be moved and removed at any time. Each element has an int, to
-// which a function given to [New] returns a pointer: its position, or 0 outside the queue. Only the queue may write the
-// int, and two queues must not share it. The package is pure, and not safe for concurrent use.
+// Package ordered has a priority queue whose elements can be moved and removed at any time. Each element keeps its
+// position in an int, which is 0 outside the queue; a function that is passed to [New] returns the pointer to it. Only
+// the queue may write the int, and two queues must not share it. The package is pure, and not safe for concurrent use.
 package ordered
 
 import (
@@ -12,9 +12,9 @@ import (
 // n elements, Set and Remove take O(log n). It is not safe for concurrent use.
 type Queue[T any] struct{ elements elements[T] }
 
-// New returns an empty queue. before is a strict total order: First is the element before all others. The order of an
-// element may change if Set is called for that element next. at returns where an element keeps its position in this
-// queue; 0 means that the element is not in the queue.
+// New returns an empty queue. The function before is a strict total order: First returns the element before all others.
+// If the order of an element changes, the next call must be Set for that element. The function at returns where an
+// element keeps its position in this queue; 0 means that the element is not in the queue.
 func New[T any](before func(a, b T) bool, at func(T) *int) Queue[T] {
 	return Queue[T]{elements[T]{before: before, at: at}}
 }
@@ -49,7 +49,7 @@ func (q *Queue[T]) Set(t T) {
 	heap.Push(&q.elements, t)
 }
 
-// Include is Set if in is true, and otherwise Remove.
+// Include calls Set if the argument in is true, and otherwise Remove.
 func (q *Queue[T]) Include(t T, in bool) {
 	if in {
 		q.Set(t)
@@ -77,7 +77,7 @@ type elements[T any] struct {
 	at     func(T) *int
 }
 
-// firstOf returns the index of FirstOf among the element at i and those below it in the heap; -1 if there is none.
+// firstOf is FirstOf for the element at i and those below it in the heap. It returns an index, or -1 if there is none.
 func (e *elements[T]) firstOf(i int, match func(T) bool) int {
 	if i >= len(e.list) {
 		return -1

@@ -10,9 +10,9 @@ type Interval struct {
 }
 
 // Answered returns the interval after a response with this Date header. sent and received are the process's times of
-// the request and the response. The header is truncated to the second: at some moment between the two, the API server's
-// clock showed a time in [date, date+1s). If that contradicts the interval, for example because API servers with
-// different clocks respond, the result spans both.
+// the request and the response. The header is truncated to whole seconds: at some moment from sent to received, the API
+// server's clock showed a time in [date, date+1s). If that contradicts the interval, for example because API servers
+// with different clocks respond, the result spans both.
 func (i Interval) Answered(date, sent, received time.Time) Interval {
 	if !i.Measured() {
 		return Interval{received, date.UnixNano(), date.UnixNano() + int64(received.Sub(sent)+time.Second)}

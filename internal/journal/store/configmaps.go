@@ -30,7 +30,7 @@ func NewConfigMaps(client kubernetes.Interface, namespace, name string) *ConfigM
 	return &ConfigMaps{client: client.CoreV1().ConfigMaps(namespace), namespace: namespace, names: Names(name)}
 }
 
-// NameFor returns the name of the ConfigMaps, without their numbers, for the candidates of one lease.
+// NameFor returns the name of the ConfigMaps, without their numbers, for the processes that compete for one lease.
 func NameFor(lease string) string { return lease + "-journal" }
 
 // Names returns the names of the ConfigMaps, by number: those of the partitions, and that of the state.

@@ -64,7 +64,7 @@ type Core struct {
 	guards     json.RawMessage
 	config     []byte
 	beat       time.Time       // when the state is written although nothing has changed; zero before its first write
-	listed     int             // how many partitions the last state lists as unstored; once fewer are, the state is due
+	listed     int             // how many partitions the stored state lists as unstored; once fewer are, it is written
 	publishing []chan struct{} // wait for the state
 	flushes    []chan struct{} // wait for all objects
 
@@ -89,7 +89,7 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 	c.now, c.effects = now, &effects
 	in.apply(c)
 	c.applyRead()
-	if _, changed := in.(NodesChanged); !changed { // else wait for the Watched that follows: writes have its last watch
+	if _, changed := in.(NodesChanged); !changed { // else wait for the Watched that follows: writes contain it
 		for _, o := range c.objects[:journal.StateObject] {
 			o.callIfDue()
 		}
@@ -134,8 +134,8 @@ func (c *Core) applyRead() {
 
 func (c *Core) state() *object { return c.objects[journal.StateObject] }
 
-// answer answers those that wait for writes. The term begins once the state with the configuration is written, or can't
-// be.
+// answer answers the inputs that wait for writes. The term begins once the state, with the configuration, is written or
+// cannot be written, and at c.deadline at the latest.
 func (c *Core) answer() {
 	if c.phase == beginning && (!c.state().isWriting() || !c.now.Before(c.deadline)) {
 		c.phase, c.effects.Done = leading, append(c.effects.Done, c.began)

@@ -10,9 +10,9 @@ import (
 // Input is an event for a [Core].
 type Input interface{ apply(c *Core) }
 
-// Watched reports the last delivery of the node watch, on the monotonic clock. It follows other inputs, and comes at
-// the time of Effects.Next. The [NodesChanged] of all changes up to that delivery come first, so a state that is
-// written with it lists as unstored each partition that lacks one of these changes.
+// Watched reports the last delivery of the node watch, on the monotonic clock. It follows each batch of other inputs,
+// and comes alone at the time of Effects.Next. The [NodesChanged] of all changes up to the delivery precede it, so a
+// state written with it lists as unstored each partition that lacks one of these changes.
 type Watched struct{ Last journal.LastWatch }
 
 func (in Watched) apply(c *Core) { c.last = in.Last }
@@ -22,7 +22,7 @@ type NodesChanged struct{ Partition int }
 
 func (in NodesChanged) apply(c *Core) { c.objects[in.Partition].dirty = true }
 
-// TermBegan begins a term of leadership: the journal is read. Effects.Done answers it once the manager's first call is
+// TermBegan begins a term of leadership: the journal is read. Effects.Done answers it once the first eviction call is
 // allowed, after [Synced], unless the term ends before.
 type TermBegan struct{ Done chan struct{} }
 

@@ -98,8 +98,8 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// put adds an input. It does not block. A NodesChanged that still waits covers a later equal one, because the core
-// reads the nodes only after it has processed that one.
+// put adds an input. It does not block. It drops a NodesChanged if an equal one still waits, because the core reads the
+// nodes only after it has processed the one that waits.
 func (k *Keeper) put(in Input) {
 	k.mu.Lock()
 	if _, change := in.(NodesChanged); !change || !slices.Contains(k.inputs, in) {
@@ -169,8 +169,8 @@ func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.option
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }
 
-// Begin begins a term that lasts until the context ends: it reads the journal, applies it once the source has all nodes,
-// and publishes the configuration. Then it returns true, unless the context or Run has ended: the first call may start.
+// Begin begins a term that lasts until ctx ends: it reads the journal, applies it once the source has all nodes, and
+// publishes the configuration. True means that the first eviction call may start, false that ctx or Run has ended.
 func (k *Keeper) Begin(ctx context.Context) bool {
 	began := make(chan struct{})
 	k.term.Store(&ctx)

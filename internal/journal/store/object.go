@@ -55,7 +55,7 @@ func (o *object) isDue() bool {
 	return o.phase != standby && !o.busy && (!o.opened || o.isWritten() && o.dirty)
 }
 
-// isWritten reports whether this process writes the object in this phase. A term begins once the state is written.
+// isWritten reports whether this process writes the object in this phase; while beginning, it writes only the state.
 func (o *object) isWritten() bool {
 	return o.applied && !o.options.ReadOnly && (o.phase == leading || o.phase == beginning && o.isState())
 }
@@ -167,8 +167,8 @@ func (o *object) applyRead() {
 	}
 }
 
-// readGuards passes on a record of guards and holds that another client has stored during the term: trips are kept. A
-// record that this process stored itself, by a write whose answer was lost, is not passed on.
+// readGuards passes on a record of guards and holds that another client has stored during the term, to keep its trips.
+// A record that this process stored itself, by a write whose answer was lost, is not passed on.
 func (o *object) readGuards() {
 	text := o.data[journal.GuardsKey]
 	if o.isState() && text != "" && text != string(o.guards) && text != o.sent[journal.GuardsKey] {
@@ -176,7 +176,7 @@ func (o *object) readGuards() {
 	}
 }
 
-// write starts a write if the content differs from what is stored. A state is always written.
+// write starts a write if the content differs from what is stored. The state is always written.
 func (o *object) write() {
 	o.dirty = false // later changes set it again
 	o.sent = o.content()
