@@ -54,8 +54,8 @@ func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 	}
 }
 
-// permitsNone reports whether a budget permits no disruption even if all its pods are healthy, or the disruption
-// controller can't count them.
+// permitsNone reports whether a budget permits no disruption even if all its pods are healthy, or whether the
+// disruption controller can't count its pods.
 func permitsNone(b *policyv1.PodDisruptionBudget) bool {
 	none, s := b.Spec.MaxUnavailable, &b.Status
 	failed := func(c metav1.Condition) bool { return c.Reason == policyv1.SyncFailedReason }
@@ -99,7 +99,7 @@ func (m *Model) lost(p *pod) bool {
 
 // requiresDead reports whether the budget requires pods of dead nodes: it can't recover while these pods exist.
 func (m *Model) requiresDead(b *BudgetPlan) bool {
-	healthy := b.expected // at most
+	healthy := b.expected // at most this many
 	for _, p := range m.pods {
 		if m.lost(p) && b.covers(p) {
 			healthy--

@@ -87,7 +87,7 @@ func (ne nodeEstimate) refreshed() nodeEstimate {
 	return ne
 }
 
-// from returns the source of the start of a taint of the node, even if the taint had another value at first.
+// from returns the source of the taint's start on the node, even if the taint had another value at first.
 func (ne *nodeEstimate) from(t *v1.Taint) string {
 	latest, earliest := ne.latest.state(t), ne.earliest.state(t)
 	recorded, found := ne.latest.history.Origin(t)
