@@ -91,7 +91,7 @@ func (m *Model) budgetsWith(taints map[string][]v1.Taint) []BudgetPlan {
 // dead reports whether pods of a node with these taints count as not ready.
 func dead(taints []v1.Taint) bool { return taint.OutageIn(taints, v1.TaintEffectNoExecute) }
 
-// lost reports whether the pod counts as one of its owner's, and is not ready because its node is dead.
+// lost reports whether the pod counts as a replica of its owner, and is not ready because its node is dead.
 func (m *Model) lost(p *pod) bool {
 	n := m.nodes[p.Node]
 	return !p.ready && p.replica() && n != nil && dead(n.Taints)

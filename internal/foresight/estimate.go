@@ -104,7 +104,7 @@ func (ne *nodeEstimate) from(t *v1.Taint) string {
 	return FromSight
 }
 
-// isAdded reports whether the state counts from its timeAdded: from the second after it, or from the observation,
+// isAdded reports whether the state counts from its timeAdded: from the next second after it, or from the observation
 // if that was earlier.
 func isAdded(s *taint.State) bool {
 	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) &&
