@@ -59,7 +59,7 @@ type Scope struct {
 	// budgets are not needed.
 	Scheduled bool
 
-	// Devices means that taints of devices are needed although no pod that was read may use one.
+	// Devices means that taints of devices are needed even if no pod that was read may use a device.
 	Devices bool
 
 	// AllPods means that pods are needed even while no node is tainted.

@@ -159,7 +159,7 @@ func (m *Model) gaps(nodes []string) []string {
 	return slices.Concat(m.unknownRules(), m.unjudged(nodes), m.reading.Missing)
 }
 
-// unjudged returns a clause for each group of pods without a prediction. Only in a dump can objects be missing.
+// unjudged returns a clause for each group of pods that cannot be judged. Only in a dump can nodes be missing.
 func (m *Model) unjudged(nodes []string) (list []string) {
 	if n := m.lacks[unplaced()]; m.reading.Dumped && n > 0 {
 		list = append(list, having(n, "pod")+" "+unplaced().clause)
