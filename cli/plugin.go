@@ -20,7 +20,7 @@ const (
 // asPlugin turns a command line into that of the plugin.
 func asPlugin(root *cobra.Command) {
 	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: pluginName}
-	root.CompletionOptions.DisableDefaultCmd = true // kubectl completes by another name of this program
+	root.CompletionOptions.DisableDefaultCmd = true // for completion, kubectl calls this program by another name
 	for _, cmd := range append(root.Commands(), root) {
 		renameInHelp(cmd)
 	}

@@ -11,7 +11,7 @@ import (
 // WouldEvict is the exit code with --exit-code if a pod is to be evicted.
 const WouldEvict = 2
 
-// ErrWouldEvict is returned with --exit-code after the answer was printed.
+// ErrWouldEvict is returned after the answer was printed, with --exit-code, or when a wait has reached its --timeout.
 var ErrWouldEvict = errors.New("some pod is to go")
 
 // ExitCode says which evictions --exit-code reports, "true" or "any". The zero value reports none.

@@ -61,7 +61,7 @@ func When(f *foresight.Prediction, from time.Time) string {
 	return "in " + Lasting(from, *f.At)
 }
 
-// Lasting formats the time between two moments, in days if it is long. A duration could hold only 292 years.
+// Lasting formats the time between two moments, in days if it is long. It takes no duration: that ends at 292 years.
 func Lasting(from, to time.Time) string {
 	const day = 24 * 60 * 60
 	seconds := to.Unix() - from.Unix()
@@ -101,7 +101,7 @@ func Clock(f *foresight.Prediction, from time.Time) string {
 	return written
 }
 
-// ClockOf returns a function that writes a time, rounded up to the second, without the date if from has the same date.
+// ClockOf returns a function that writes a time, rounded up to the second, without the date if from has it, too.
 func ClockOf(from time.Time) func(time.Time) string {
 	return func(t time.Time) string {
 		t = t.UTC().Add(time.Second - 1).Truncate(time.Second)
@@ -112,8 +112,8 @@ func ClockOf(from time.Time) func(time.Time) string {
 	}
 }
 
-// ShortReason returns a short reason: which other controller deletes the pod, what holds it, or the policy that
-// decides, and the time from the start of the countdown to the deadline.
+// ShortReason returns a short reason: the claim of a tainted device, which other controller deletes the pod, what holds
+// it, or the policy that decides; and the time from the start of the countdown to the deadline.
 func ShortReason(f *foresight.Prediction, from time.Time) string {
 	var reason, separator string
 	lasting := shortCountdown(f)

@@ -89,7 +89,7 @@ func (o *Output) Check() error {
 }
 
 // Print prints the answer in its form, and then its notes; show writes the forms for people. It returns an error if the
-// exit code must report evictions, and an [Incomplete] if the answer is incomplete; the notes follow its message.
+// exit code must report evictions. If the answer is incomplete, it returns an [Incomplete] in place of printing notes.
 func (o *Output) Print(cmd *cobra.Command, a Answer, show func(*Text)) error {
 	text, err := o.in(cmd, a, show)
 	if err == nil {

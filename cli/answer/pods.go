@@ -21,7 +21,7 @@ type PodTable[P Listed] struct {
 	At   time.Time // of the question
 	Wide bool      // with the columns of Wider, absolute times and full reasons
 
-	// Namespace, Node and Taint are set if all pods have the same and the text around the table names it.
+	// Namespace, Node and Taint are each set if they are the same for all pods, and the text around the table has them.
 	Namespace, Node, Taint string
 
 	When  func(P) string
@@ -29,7 +29,7 @@ type PodTable[P Listed] struct {
 	Whole func(P) string // the full reason
 	Open  func(P) bool   // whether the eviction may be later than its time; nil if unknown
 
-	// State are columns before the taint, and Wider others of the wide form.
+	// State are columns before the taint, and Wider are further columns of the wide form.
 	State, Wider []terminal.Column[P]
 }
 

@@ -122,7 +122,7 @@ func (t *text) state() terminal.Safe {
 	}
 }
 
-// taints writes the taints one by one if the pod is to be evicted.
+// taints writes the taints one by one if the pod is evicted or held; in the wide form, for any pod.
 func (t *text) taints() {
 	switch {
 	case len(t.Taints) == 0:
@@ -131,7 +131,7 @@ func (t *text) taints() {
 		t.Printf("Use -o wide to see all taints of the node, whatever their effects, and the tolerations that match them.\n")
 		return
 	}
-	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // stays: a taint that evicts no pod
+	ofNode, stays := new(foresight.UsedDevice), new(foresight.Prediction) // stays is for a taint that evicts no pod
 	rows := make([]explainedTaint, len(t.Taints))
 	for i := range rows {
 		rows[i] = &t.Taints[i]

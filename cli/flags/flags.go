@@ -15,7 +15,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/hint"
 )
 
-// Copy sets each flag of to that is also in from, and that names selects, to its value in from.
+// Copy copies, from the second set to the first, the value of each flag that both sets have and the function selects.
 func Copy(to, from *pflag.FlagSet, names func(flag *pflag.Flag) bool) error {
 	var errs []error
 	from.VisitAll(func(f *pflag.Flag) {
@@ -99,7 +99,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return usageError(cmd, err)
 }
 
-// Refuse returns the error of a command line for an error of package pflag.
+// Refuse returns the [UsageError] for an error of package pflag.
 func Refuse(cmd *cobra.Command, err error) error {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return unknownFlag(cmd, unknown)

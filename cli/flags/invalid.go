@@ -10,7 +10,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/config"
 )
 
-// Invalid returns the error of a flag, named without dashes, whose value is not allowed. It has the form of pflag's.
+// Invalid returns an error like pflag's: the flag, whose name is given without dashes, does not allow this value.
 func Invalid(flag, value, reason string) error {
 	return fmt.Errorf("invalid argument %q for %q flag: %s", value, "--"+flag, reason)
 }

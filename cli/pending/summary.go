@@ -20,8 +20,8 @@ type group struct {
 	next       *foresight.Prediction // the earliest eviction that is not held; if all are held, the earliest
 }
 
-// groups groups the evictions by one attribute, the largest group first. It ignores an eviction if the function of
-// returns no name for it.
+// groups groups the evictions by one attribute, the largest group first. It ignores evictions for which the function
+// returns no name.
 func groups(pods []foresight.PendingPod, of func(pod) attribute) []group {
 	var list []group
 	at := map[attribute]int{}

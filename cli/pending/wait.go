@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// settle is the time without any pod left after which a wait ends: until then, late pods may still be bound.
+	// settle is how long no pod must have been left before a wait ends: until then, late pods may still be bound.
 	settle = 10 * time.Second
 
 	// overdue is the state of a pod that should be gone, while it is unknown what blocks it.

@@ -170,7 +170,7 @@ func (t *text) deleted() string {
 	return " (deleted by " + answer.ClockOf(t.At)(last) + " at the latest)"
 }
 
-// others counts the pods of the nodes that are evicted without the change, too, or held.
+// others counts the other pods of the nodes: those that are evicted even without the change, and those that are held.
 func (t *text) others() (counts []string) {
 	if n := t.Total.Anyway; n > 0 {
 		others := answer.Verb(n, "is", "are")
@@ -297,7 +297,7 @@ func (t *text) cancelled() (saved []string) {
 	return saved
 }
 
-// budgets says which budgets block pods that the change evicts; if all are deleted, which would block their eviction.
+// budgets says which budgets block pods that the change evicts or, if all are deleted, would block their eviction.
 func (t *text) budgets() {
 	asking, blocked, several := 0, 0, 0
 	var never []string                           // names of the budgets that permit no disruption at all
@@ -330,7 +330,7 @@ func (t *text) budgets() {
 		method += fmt.Sprintf(" for %d of %d", asking, t.Total.Evict)
 	}
 	switch {
-	case t.Total.Evict == 0: // the change makes no eviction ask a budget
+	case t.Total.Evict == 0: // the change evicts no pod, so no budget matters
 	case t.Devices != nil:
 		t.WriteString(device.Controller + " deletes the pods: PodDisruptionBudgets and policies are ignored.\n")
 	case asking == 0:

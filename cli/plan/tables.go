@@ -56,7 +56,7 @@ func (t *text) wider() []terminal.Column[pod] {
 	}
 }
 
-// orIfEvicted returns the heading of a column about budgets: does if budgets apply to an eviction, otherwise would.
+// orIfEvicted returns the heading about budgets: the first one if budgets apply to an eviction, otherwise the second.
 func (t *text) orIfEvicted(does, would string) string {
 	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
 		return does

@@ -36,7 +36,7 @@ func (s *settings) checkAccess(ctx context.Context, client kubernetes.Interface,
 	return forbidden
 }
 
-// tryReads makes the first reads. It returns what the API server forbids in its own words, and any other error.
+// tryReads makes the first reads. It returns what the API server forbids, in the server's words, and any other error.
 func (s *settings) tryReads(ctx context.Context, client kubernetes.Interface) (forbidden, err error) {
 	var refusals []string
 	for _, read := range s.firstReads(client) {

@@ -50,7 +50,7 @@ func (s *settings) withFile(data []byte) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	next.given, next.serving.SNICertKeys = s.given, s.serving.SNICertKeys // a file has no certificates by names
+	next.given, next.serving.SNICertKeys = s.given, s.serving.SNICertKeys // a file has no field for these certificates
 	if s.given("vmodule") {
 		next.logging.VModule = nil // setting a value adds to the previous one
 	}
@@ -87,8 +87,8 @@ func (s *settings) warn(logger logr.Logger) {
 	}
 }
 
-// needRestart returns the names of the top-level fields in which next differs from s and that a process with the
-// settings s does not apply.
+// needRestart returns the names of the top-level fields in which next differs from s, and whose changes a running
+// process does not apply.
 func (s *settings) needRestart(next *settings) (fields []string) {
 	was, is := restartPart(s.Configuration), restartPart(next.Configuration)
 	for i := range was.NumField() {

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// The results of a reload: a metric's label.
+// The results of a reload, as values of a metric's label.
 const (
 	resultAccepted = "accepted"
 	resultRefused  = "refused"

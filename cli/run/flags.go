@@ -34,7 +34,7 @@ func (s *settings) addFlags() {
 	section("authorization").Lookup("authorization-kubeconfig").Usage = fmt.Sprintf(remote, "subjectaccessreviews.authorization.k8s.io")
 }
 
-// loggingFlags omits flags that require a feature gate, because this program has none.
+// loggingFlags adds the flags of logging, except those that require a feature gate, because this program has none.
 func (s *settings) loggingFlags(fs *pflag.FlagSet) {
 	var all pflag.FlagSet
 	logsapi.AddFlags(s.logging, &all)

@@ -2,8 +2,8 @@ package run
 
 import "net/http"
 
-// maxHeaderBytes is the size of the headers of a request to the secure port. A token of a service account has 2 kB at
-// most. The API server is asked about each token, so a stranger's long token costs both processes.
+// maxHeaderBytes is the maximum size of the headers of a request to the secure port. A service account's token has 2 kB
+// at most. The API server is asked about each token, so a stranger's long token costs both processes.
 const maxHeaderBytes = 16 << 10
 
 // boundHeaders refuses requests with headers of more than maxHeaderBytes before they reach the next handler.

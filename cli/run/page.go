@@ -132,7 +132,7 @@ func servePage(ctx context.Context, o status.Options, address string) (hide func
 	return func() { cancel(); serving.Wait() }
 }
 
-// serveWhenFree serves once the port is free: another replica on the same host may use it until it ends.
+// serveWhenFree serves once the port is free: another replica on the same host may use it until that one ends.
 func serveWhenFree(ctx context.Context, server *status.Server, address string) {
 	said := false
 	wait.UntilWithContext(ctx, func(ctx context.Context) {

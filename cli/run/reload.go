@@ -58,8 +58,8 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// read reads the configuration file and the file that pauses evictions. New content is used only after two identical
-// reads, because somebody may be writing the file.
+// read reads the configuration file and the file that pauses evictions. A new configuration is used only after two
+// identical reads, because somebody may be writing the file.
 func (r *reloader) read(ctx context.Context) {
 	pausedByFile := pauseFileSet(r.started.configFile, r.current.pausedByFile)
 	if pausedByFile {

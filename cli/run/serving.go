@@ -41,7 +41,7 @@ type server struct {
 	authorization  genericserver.AuthorizationInfo
 }
 
-// listen listens on the port, so that a port in use is detected first. It ends early with its context.
+// listen listens on the port, so that a port in use is detected first. It returns early if ctx ends.
 func (s *settings) listen(ctx context.Context) (*server, error) {
 	if s.serving.BindPort == 0 {
 		return nil, nil
@@ -163,8 +163,8 @@ func endpoints(
 }
 
 // remarks are the problems that leave the process ready. /readyz?verbose has a line for each; a path of the page also
-// shows the names. They are not health checks: a check that passes has no text, and a check that fails would make a
-// process unready that still evicts, and a rolling update would wait for it.
+// shows the names. They are not health checks: a check that passes has no text, and a check that fails would make
+// unready a process that still evicts, and a rolling update would wait for it.
 type remarks struct {
 	condition condition
 	clock     func(now time.Time) error // why the process's clock disagrees with the API server's

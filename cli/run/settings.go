@@ -53,7 +53,7 @@ func newSettings() *settings {
 	return s
 }
 
-// apply sets the options that every component of Kubernetes has to their values in the configuration.
+// apply copies the values of the configuration to the options that every component of Kubernetes has.
 func (s *settings) apply() error {
 	f, o := &s.Serving, s.serving
 	o.BindAddress, o.BindPort = net.ParseIP(f.BindAddress), f.SecurePort

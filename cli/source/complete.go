@@ -34,7 +34,7 @@ func (f *Flags) Complete(cmd *cobra.Command, forms cobra.CompletionFunc) {
 			return
 		}
 		if err := cmd.RegisterFlagCompletionFunc(flag.Name, complete); err != nil {
-			panic(err) // the flag has a completion
+			panic(err) // the flag already has a completion
 		}
 	})
 }

@@ -38,9 +38,9 @@ type collected struct {
 	to  *foresight.Builder
 	all *foresight.Builder // builder of the whole cluster, for a question about one pod; nil if it does not matter
 
-	pages      *foresight.Journal
-	allPages   bool      // the dump lists the ConfigMaps of the journal's namespace
-	newest     time.Time // latest time in the dump that is not after now
+	pages      *foresight.Journal // from the ConfigMaps of the journal and the Lease
+	allPages   bool               // the dump lists the ConfigMaps of the journal's namespace
+	newest     time.Time          // latest time in the dump that is not after now
 	budgets    int
 	masked     []string // names of budgets whose selectors are masked
 	events     int
@@ -265,7 +265,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		return
 	}
 	for name := range from.Namespaces {
-		c.podsIn[name] = true // a list of its pods, which may be empty
+		c.podsIn[name] = true // the dump has a list of its pods, which may be empty
 	}
 	in = slices.Sorted(maps.Keys(c.podsIn))
 	r.PodNamespaces = c.podsIn

@@ -76,7 +76,7 @@ func (c *collected) addPage(m *v1.ConfigMap) {
 	if number < 0 {
 		return
 	}
-	// Each ConfigMap of the journal has the head that DecodeState reads. Add finds what can't be read.
+	// Each ConfigMap of the journal has the head that DecodeState reads. Add records what can't be read.
 	head, _ := journal.DecodeState(map[string]string{journal.Head: m.Data[journal.Head]})
 	if c.to.IsNew("ConfigMap", m, head.Written) {
 		c.pages.Add(number, journal.StoredPartition{

@@ -163,8 +163,8 @@ func byName(name string) (o metav1.ListOptions) {
 	return o
 }
 
-// podOptions makes the API server return all pods or, for a Scheduled question, only bound pods that, unless AllPods is
-// set, have not finished. For a single node, the API server uses its index.
+// podOptions selects all pods. For a Scheduled question, it selects only bound pods with the labels of Focus and,
+// unless AllPods is set, only those that have not finished. For a single node, the API server uses its index.
 func (s *Scope) podOptions() (o metav1.ListOptions) {
 	if !s.Scheduled {
 		return o
@@ -197,7 +197,7 @@ func (c Cluster) check(ctx context.Context, s *Scope, of *foresight.Builder, r *
 		return nil
 	}
 	_, err := c.client.CoreV1().Namespaces().Get(ctx, namespace, metav1.GetOptions{})
-	// A server that is not an API server has such a status for every object.
+	// A server that is not an API server returns such a status for every object.
 	if apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
 		return hint.Add(fmt.Errorf("namespace %s not found in %s", namespace, c), "%s", c.Hint("get namespaces"))
 	}

@@ -25,7 +25,7 @@ func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string)
 	return pendingOf(&s, namespace, nodes), nil
 }
 
-// pendingOf returns the evictions in a snapshot of the pods in the namespace on these nodes.
+// pendingOf returns the snapshot's evictions of the pods in the namespace on these nodes.
 func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.Pending {
 	selected := func(node string) bool { return len(nodes) == 0 || slices.Contains(nodes, node) }
 	var list []foresight.PendingPod

@@ -22,7 +22,7 @@ import (
 // answerPatience is how long the client waits for the manager.
 const answerPatience = 10 * time.Second
 
-// newsPatience is how long the client waits for a manager to begin its answer about changes: a screen stops meanwhile.
+// newsPatience is how long the client waits for a manager to begin its answer about changes: a screen is frozen then.
 const newsPatience = 2 * time.Second
 
 // Manager is a running manager, asked at its status address.
@@ -125,8 +125,8 @@ func (m *Manager) check(about status.TypeMeta, state status.Manager) error {
 	return nil
 }
 
-// askAgainAfter is the minimum time between two requests for changes. The state is shown every second; with a shorter
-// interval, a request is made each time.
+// askAgainAfter is the minimum time between two requests for changes. It is less than the second after which the state
+// is shown again, so that a request is made each time.
 const askAgainAfter = 900 * time.Millisecond
 
 // Followed is the state of a manager. It asks the manager for changes whenever the state is shown.

@@ -59,7 +59,7 @@ type Scope struct {
 	// budgets are not needed.
 	Scheduled bool
 
-	// Devices means that taints of devices are needed although no pod that was read may use one.
+	// Devices means that taints of devices are needed even if no pod that was read may use a device.
 	Devices bool
 
 	// AllPods means that pods are needed even while no node is tainted.
@@ -124,7 +124,7 @@ func (s *Scope) noPod(from Source, others, elsewhere []string, next string) erro
 	return hint.Add(fmt.Errorf("%s has no pod %s%s and no event about it", from, name, meant), "%s", next)
 }
 
-// Flags are the flags of a source: of a dump, or of a cluster, which is reached as kubectl does, by $KUBECONFIG or
+// Flags are the flags of a source: of a dump, or of a cluster, which is found as kubectl finds it, by $KUBECONFIG or
 // ~/.kube/config, or by the service account of the pod in which the program runs.
 type Flags struct {
 	Namespace  string

@@ -30,7 +30,7 @@ func Escape(s string) string {
 	return safe.String()
 }
 
-// unsafe reports whether a terminal may interpret the character. A byte that is not UTF-8 is the error character.
+// unsafe reports whether a terminal may interpret the character. A byte that is not UTF-8 comes as the error character.
 func unsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' ||
 		r == '\ufeff' || r == utf8.RuneError

@@ -7,7 +7,7 @@ import (
 )
 
 // Output is a writer that remembers its first failure, so that a command fails if its result could not be written, even
-// if a part of it has ignored the failure.
+// if a part of the command has ignored the failure.
 type Output struct {
 	io.Writer
 	Err error // of the first write that failed

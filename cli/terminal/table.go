@@ -27,7 +27,7 @@ type Table[T any] struct {
 	Bare    bool // without the headings
 }
 
-// Print writes the table with two spaces between columns. Lines are cut after columns characters; 0 means no limit.
+// Print writes the table with two spaces between cells. It cuts lines to a terminal's width (columns); 0: no limit.
 func (t *Table[T]) Print(w *Builder, p Painter, columns int) {
 	if columns == 0 {
 		columns = math.MaxInt
@@ -76,7 +76,7 @@ func (t *Table[T]) shown() (list []sized[T]) {
 	return list
 }
 
-// writeLine writes a line of cells of at most room characters. If it cuts the line, the end of the line shows that.
+// writeLine writes cells as one line, whose maximum length is room. If it cuts the line, the line ends with "…".
 func writeLine[T any](w *Builder, p Painter, room int, columns []sized[T], cell func(*Column[T]) (string, Colour)) {
 	gap := 0 // before the next cell
 	for i, c := range columns {

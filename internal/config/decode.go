@@ -19,8 +19,8 @@ const MaxFileSize = 1 << 20
 
 const maxErrors = 100 // that are reported for one file, which bounds the cost of a hostile one
 
-// Decode applies a file of YAML or JSON to c, and returns every error of the file and of the result: those of the form
-// of the file by line, then those of Validate. If there are errors, c must not be used.
+// Decode applies a file of YAML or JSON to c, and returns every error of the file and of the result: first those of the
+// file's form, each with its line, then those of Validate. If there are errors, c must not be used.
 func Decode(name string, data []byte, c *Configuration) []error {
 	document, err := parse(name, data)
 	if err != nil {
@@ -35,7 +35,7 @@ func Decode(name string, data []byte, c *Configuration) []error {
 	if err == nil {
 		err = sigsyaml.UnmarshalStrict(pruned, c)
 	}
-	if err != nil { // of a form that check does not know
+	if err != nil { // an error of the form that check does not find
 		return append(f.errs, fmt.Errorf("%s: %w", name, err))
 	}
 	for _, e := range c.Validate() {
@@ -96,8 +96,8 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
-// isConsequence reports whether an error may only be a consequence of a value of the wrong form at its path, in it or
-// around it.
+// isConsequence reports whether an error may only be a consequence of a value of the wrong form: the error's field is
+// that value, is a part of it, or contains it.
 func (f *form) isConsequence(e *field.Error) bool {
 	return slices.ContainsFunc(f.malformed, func(path string) bool {
 		return within(path, e.Field) || within(e.Field, path)

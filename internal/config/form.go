@@ -61,7 +61,7 @@ func (f *form) check(n *yaml.Node, t reflect.Type, at *field.Path) bool {
 	return true
 }
 
-// toJSON does not pass the text on, because sigs.k8s.io/yaml reads a namespace "no" as false, and then as "false".
+// toJSON encodes the value, not its text, because sigs.k8s.io/yaml reads a namespace "no" as false, then as "false".
 func toJSON(n *yaml.Node) ([]byte, error) {
 	var value any
 	if err := n.Decode(&value); err != nil {
@@ -120,7 +120,7 @@ func (f *form) refuse(n *yaml.Node, at *field.Path, message string) bool {
 	return false
 }
 
-// structField is a field of a struct. Its flag sets it, if it has one.
+// structField is a field of a struct. flag is the name of the flag that sets it, if there is one.
 type structField struct {
 	name, flag string
 	typ        reflect.Type

@@ -29,7 +29,7 @@ const (
 	Unaffected  Standing = "unaffected" // because of policies, or because no taint may evict it
 )
 
-// standing returns why a pod that this verdict does not evict is on its node.
+// standing returns the standing of a pod that is not evicted according to this verdict.
 func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 	switch {
 	case m.nodes[p.Node] == nil:

@@ -54,8 +54,8 @@ func budgetOf(b *policyv1.PodDisruptionBudget) BudgetPlan {
 	}
 }
 
-// permitsNone reports whether a budget permits no disruption even if all its pods are healthy, or the disruption
-// controller can't count them.
+// permitsNone reports whether a budget permits no disruption even if all its pods are healthy, or whether the
+// disruption controller can't count its pods.
 func permitsNone(b *policyv1.PodDisruptionBudget) bool {
 	none, s := b.Spec.MaxUnavailable, &b.Status
 	failed := func(c metav1.Condition) bool { return c.Reason == policyv1.SyncFailedReason }
@@ -91,7 +91,7 @@ func (m *Model) budgetsWith(taints map[string][]v1.Taint) []BudgetPlan {
 // dead reports whether pods of a node with these taints count as not ready.
 func dead(taints []v1.Taint) bool { return taint.OutageIn(taints, v1.TaintEffectNoExecute) }
 
-// lost reports whether the pod counts as one of its owner's, and is not ready because its node is dead.
+// lost reports whether the pod counts as a replica of its owner, and is not ready because its node is dead.
 func (m *Model) lost(p *pod) bool {
 	n := m.nodes[p.Node]
 	return !p.ready && p.replica() && n != nil && dead(n.Taints)
@@ -99,7 +99,7 @@ func (m *Model) lost(p *pod) bool {
 
 // requiresDead reports whether the budget requires pods of dead nodes: it can't recover while these pods exist.
 func (m *Model) requiresDead(b *BudgetPlan) bool {
-	healthy := b.expected // at most
+	healthy := b.expected // at most this many
 	for _, p := range m.pods {
 		if m.lost(p) && b.covers(p) {
 			healthy--

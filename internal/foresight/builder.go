@@ -106,7 +106,7 @@ type Builder struct {
 	seed  maphash.Seed
 	uids  map[uint64]*added // pods by a hash of their UIDs
 	twice map[*added]twin   // objects that were added in several states
-	early map[string]bool   // nodes whose pods were already counted, not kept, before Load
+	early map[string]bool   // nodes of which Add has counted pods instead of keeping them
 
 	whole *Builder // of the whole cluster; nil if that was not read
 }
@@ -121,7 +121,7 @@ type version struct {
 	beta     bool  // read in an old version of the API
 }
 
-// is reports whether both are the same state. It does not compare their content if one was read in an old API version.
+// is reports whether v and other are one state. It does not compare content if one was read in an old API version.
 func (v *version) is(other *version) bool {
 	return v.uid == other.uid && v.revision == other.revision && (v.content == other.content || v.beta != other.beta)
 }
@@ -296,7 +296,7 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 // deciding returns the fields of an object that affect decisions. If two copies with one resourceVersion differ in
 // these fields, the API server did not write both.
 func deciding(o metav1.Object) any {
-	type decisive struct { // encoded for each object, so it lacks the empty fields of v1.Node or v1.Pod
+	type decisive struct { // encoded for each object: JSON of v1.Node or v1.Pod would also have empty fields
 		Labels      map[string]string `json:",omitempty"`
 		Taints      []v1.Taint        `json:",omitempty"`
 		Tolerations []v1.Toleration   `json:",omitempty"`
@@ -429,8 +429,8 @@ func (b *Builder) repeated() (names []string) {
 	return names
 }
 
-// boundBy returns the moment from which on a pod counts as bound: the next second after bound, the API's binding time.
-// Without that time, or if it is in the future, boundBy returns the present (at), itself perhaps truncated.
+// boundBy returns when a pod counts as bound: from the next second after its binding time in the API (bound). If that
+// is missing or in the future, boundBy returns the present (at), which may itself be truncated to seconds.
 func boundBy(bound, at time.Time) time.Time {
 	if bound.IsZero() || bound.After(at) {
 		return at

@@ -7,8 +7,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// orDeleted returns the prediction for a pod on the node: own, from the manager's verdict, unless the DaemonSet
-// controller deletes the pod earlier or at the same time.
+// orDeleted returns the prediction for a pod on the node: the one that the manager's verdict gives (own), unless
+// the DaemonSet controller deletes the pod earlier or at the same time.
 func (ne *nodeEstimate) orDeleted(p *taint.Pod, own Prediction, by *rulesAt) Prediction {
 	v := by.DeletedByDaemonSet(p, &ne.latest.Node)
 	if !v.Evict || own.Evict && own.At.Before(v.At) {

@@ -46,7 +46,7 @@ func (m *Model) pairs(d *device.Cluster, p *pod, v device.Version) (pairs []devi
 // version returns the version of Kubernetes; if unknown, the first one that by default acts on all taints of devices.
 func (m *Model) version() device.Version { return cmp.Or(m.reading.Kubernetes, device.Default) }
 
-// predict returns the prediction for a pod, by the taints of its node and of devices, and the verdict about its node.
+// predict returns the prediction for a pod by the taints of its node and devices, and the verdict by the node's taints.
 func (m *Model) predict(by *rulesAt, p *pod, d *device.Cluster) (Prediction, policy.Verdict) {
 	first, verdict := by.predict(&p.Pod)
 	pairs, at := m.pairs(d, p, m.version())

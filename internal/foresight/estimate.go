@@ -87,7 +87,7 @@ func (ne nodeEstimate) refreshed() nodeEstimate {
 	return ne
 }
 
-// from returns the source of the start of a taint of the node, even if the taint had another value at first.
+// from returns the source of the taint's start on the node, even if the taint had another value at first.
 func (ne *nodeEstimate) from(t *v1.Taint) string {
 	latest, earliest := ne.latest.state(t), ne.earliest.state(t)
 	recorded, found := ne.latest.history.Origin(t)
@@ -104,7 +104,7 @@ func (ne *nodeEstimate) from(t *v1.Taint) string {
 	return FromSight
 }
 
-// isAdded reports whether the state counts from its timeAdded: from the second after it, or from the observation,
+// isAdded reports whether the state counts from its timeAdded: from the next second after it, or from the observation
 // if that was earlier.
 func isAdded(s *taint.State) bool {
 	return s.Taint.TimeAdded != nil && !s.Since.Before(s.Taint.TimeAdded.Time) &&

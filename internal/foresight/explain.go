@@ -85,7 +85,7 @@ func (m *Model) unlisted(namespace string) []string {
 	return []string{"it is unknown whether the pod exists, because " + why}
 }
 
-// podWarnings returns warnings about a pod's tolerations, also of the taints of an outage, and its eviction responders.
+// podWarnings returns warnings about a pod's tolerations, including those of outages, and its eviction responders.
 func (m *Model) podWarnings(p *pod) []string {
 	n := m.nodes[p.Node]
 	if n == nil || taint.NeverEvicted(&p.Pod) != 0 {

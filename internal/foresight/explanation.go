@@ -18,12 +18,12 @@ type Explanation struct {
 
 	Stuck string `json:"stuck,omitempty"` // what to inspect if the pod outlives its grace period
 
-	// Pace says how a limit that applies to the pod delays evictions, as in the answer of pending; nil if it delays none,
-	// or if the other pods were not read.
+	// Pace says how a limit that applies to the pod delays evictions, as in the answer of pending; nil if it delays
+	// none, or if the other pods were not read.
 	Pace *Pace `json:"pace,omitempty"`
 
-	// StartsAt is the earliest time at which the limits let the eviction start, after the pods of the same namespace
-	// and node that are evicted before; nil if the limits delay it by less than a second.
+	// StartsAt is the earliest time at which the limits let the eviction start, given that some pods of its namespace
+	// and node are evicted before it; nil if the limits delay it by less than a second.
 	StartsAt *time.Time `json:"startsAt,omitempty"`
 
 	// Blocker is what blocks the eviction of an overdue pod, or of a pod that its budgets block forever.

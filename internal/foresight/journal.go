@@ -13,7 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Journal is what was read of the manager's journal: partitions and the state, or the errors of reading them.
+// Journal is what was read of the manager's journal: partitions and its [journal.State], or the errors of reading them.
 type Journal struct {
 	Lease Lease
 
@@ -22,7 +22,7 @@ type Journal struct {
 	Now, Read time.Time
 
 	name, stateName string // in messages
-	grant           string // the command that grants the permission to get them
+	grant           string // the command that grants the permission to get the journal's ConfigMaps
 
 	read       map[int]readObject // by number
 	partitions map[int]journal.Partition
@@ -91,7 +91,7 @@ func (j *Journal) record(node string) journal.Record {
 	return j.partitions[journal.PartitionOf(node)].Records[node]
 }
 
-// lastWatch returns when the writer of this node's record last watched: now, if the journal is still being written.
+// lastWatch returns when the writer of this node's record last watched the nodes; if it still writes the journal, now.
 func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
 	number := journal.PartitionOf(node)
 	partition := j.partitions[number]
@@ -159,8 +159,8 @@ func (j *Journal) isWritten(at time.Time) bool {
 	return written
 }
 
-// clockOf returns at, or the latest time in the record if that is later. The writer's clock may be ahead, and its times
-// must not be rejected for that.
+// clockOf returns the present (at), or the latest time in the record if that is later: the writer's clock may be ahead,
+// and this must not make the times of the record invalid.
 func clockOf(r journal.Record, at time.Time) time.Time {
 	for _, states := range r.Taints {
 		for i := range states {

@@ -57,7 +57,7 @@ func (m *Model) heartbeat() *Heartbeat {
 	return &Heartbeat{j.state.Written, j.Read, j.ended()}
 }
 
-// by says whose rules judge the pods; "" for the rules of --config, and if the default rules are in force.
+// by says whose rules judge the pods; "" for the rules of --config, and if the default rules are known to be in force.
 func (m *Model) by() string {
 	const underPolicies = "under the policies of "
 	switch j := m.reading.Journal; {

@@ -137,7 +137,7 @@ func (o *objects) CheckNodes(names []string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	if i := slices.Index(missing, ""); i >= 0 { // as of "n1,"
+	if i := slices.Index(missing, ""); i >= 0 { // of a list such as "n1,"
 		missing[i] = `""`
 	}
 	what := "node "

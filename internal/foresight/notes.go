@@ -26,7 +26,7 @@ func (d *doubts) add(p *Prediction) {
 	d.asIfNow = d.asIfNow || p.SinceFrom == FromPolicy
 }
 
-// remarks returns the remarks on an answer about this time, by these rules. own are the notes of the question.
+// remarks returns the remarks on an answer about this time, by these rules. own are notes on the question itself.
 func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
@@ -86,7 +86,7 @@ func (m *Model) tripNote(t Trip) string {
 	return t.String() + "; the pods that it holds are unknown, because these policies have no such breaker"
 }
 
-// addBudgetsUnknown says if PodDisruptionBudgets are unknown. If they apply to an eviction, the answer is incomplete.
+// addBudgetsUnknown adds a remark if the budgets are unknown; if an eviction asks them, the answer becomes incomplete.
 func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 	cause, next := m.reading.BudgetsUnknown, ""
 	if len(m.budgets) == 0 {
@@ -159,7 +159,7 @@ func (m *Model) gaps(nodes []string) []string {
 	return slices.Concat(m.unknownRules(), m.unjudged(nodes), m.reading.Missing)
 }
 
-// unjudged returns a clause for each group of pods without a prediction. Only in a dump can objects be missing.
+// unjudged returns a clause for each group of pods that cannot be judged. Only in a dump can nodes be missing.
 func (m *Model) unjudged(nodes []string) (list []string) {
 	if n := m.lacks[unplaced()]; m.reading.Dumped && n > 0 {
 		list = append(list, having(n, "pod")+" "+unplaced().clause)

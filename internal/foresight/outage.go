@@ -17,8 +17,8 @@ type SparedNode struct {
 	Released bool      // it has the taint out-of-service
 }
 
-// spared returns the nodes whose outage is reported only by NoSchedule taints, and these do not evict: among these
-// nodes, or among all nodes if none is named.
+// spared returns the nodes whose outage is reported only by NoSchedule taints that evict no pod. It considers the
+// nodes with these names, or all nodes if there are no names.
 func (m *Model) spared(names []string) (nodes []SparedNode) {
 	evicts := func(t v1.Taint) bool { return taint.ReportsOutage(t.Key) && m.rules.concerns(&t) }
 	for name, n := range m.nodes {

@@ -130,7 +130,7 @@ func (m *Model) evicted(by *rulesAt) (list []going) {
 	return list
 }
 
-// precedes reports whether a has the namespace and node of p and, if both need the same tokens, is evicted before p.
+// precedes reports whether pod a has the namespace and node of pod p and, if both need the same tokens, goes before p.
 // Other pods may come before p when it is their turn.
 func (a going) precedes(p going) bool {
 	if a.Namespace != p.Namespace || a.Node != p.Node || a.DeletedBy != "" {

@@ -65,8 +65,8 @@ func (e *Event) cancellation() string {
 	return "its eviction was cancelled at " + taint.Stamp(e.Time) + ": " + cause
 }
 
-// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The first text
-// begins with the argument was, the second with the argument of; both stand for the pod.
+// words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The first text begins
+// with the argument was, such as "the pod was ", the second with the argument of, such as "the pod's ".
 func (p *PastEviction) words(was, of string) string {
 	from := ""
 	if p.Node != "" {

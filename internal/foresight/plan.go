@@ -34,7 +34,7 @@ type Plan struct {
 	Total Total         `json:"total"`
 
 	// Pods to be evicted, in the order of their evictions, and then the pods on the selected nodes that stay. Evicted
-	// pods on other nodes are included, because the same budgets apply; without --compare, their effect is anyway.
+	// pods on other nodes are included, because the same budgets apply; without --compare, their effect is "anyway".
 	Pods []*PlannedPod `json:"pods"`
 
 	Namespaces []NamespaceTotal `json:"namespaces"`
@@ -228,7 +228,7 @@ type planRules struct {
 	self          *pod
 	masked        int
 	users         *device.Cluster // of devices, with the taints of these rules
-	devices       []*device.Rule  // that taint the devices in question: new ones, and those that they replace
+	devices       []*device.Rule  // rules that taint the devices in question: new ones, and those that they replace
 	asked         []*pod          // that use the devices in question
 }
 
@@ -338,7 +338,7 @@ func effect(with, without *Prediction) string {
 	return Anyway
 }
 
-// inOrder sorts the pods to be evicted first, by their deadlines, and then by their names.
+// inOrder orders pods: those to be evicted come first, by deadline; of equals, own pods come last, then names decide.
 func inOrder(a, b *PlannedPod) int {
 	order := trueLast(!a.Evict, !b.Evict)
 	if a.Evict && b.Evict {

@@ -41,7 +41,7 @@ func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
 // evictMethod is the method evict, as answers write it.
 const evictMethod = "evict"
 
-// method returns the method of the rules, delete or evict.
+// method returns the method of the rules: delete, evict or ignore.
 func (r *Ruleset) method() string {
 	return strings.ToLower(string(cmp.Or(r.config.Method, policy.Delete)))
 }

@@ -98,8 +98,8 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 	return all
 }
 
-// readBefore returns the time at which the model was read or, if that is after the time of the question, at. The
-// objects are no older than the record of guards that was read with them.
+// readBefore returns the time at which the model was read, or the time of the question (at) if that is earlier. The
+// model counts as read when its record of guards was written, if that was later: the objects are no older than that.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
 	if j := m.reading.Journal; j.guards != nil && j.state.Written.After(read) {
@@ -123,8 +123,8 @@ func (m *Model) nodeChanges(changed map[string][]v1.Taint) []breaker.NodeChange 
 	return changes
 }
 
-// resetsUntil lets time pass until then, while no node changes, and returns notes about the trips that end. A manager
-// that led before the model was read may reset a breaker earlier.
+// resetsUntil advances core to the time of the question (then) without changes of nodes, and returns notes about the
+// trips that end meanwhile. A manager that led before the model was read may reset a breaker earlier.
 func resetsUntil(then time.Time, core *breaker.Core) []string {
 	var resets []string
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {

@@ -17,8 +17,8 @@ type Total struct {
 	Held      int `json:"held,omitempty"` // pods on the selected nodes that a policy or a breaker holds
 	Blocked   int `json:"blocked"`        // all pods with blockedBy: with the method evict, budgets would block them
 
-	// Of the pods that Evict counts, Now are evicted at once and Waiting wait for budgets; Never of the waiting pods
-	// wait forever. Last is the latest prediction for a pod that Evict counts and that does not wait; nil if there is
+	// Of the pods that Evict counts, Now counts those evicted at once, Waiting those that wait for budgets, and Never
+	// those that wait for budgets forever. Last is the latest prediction for one that does not wait; nil if there is
 	// none. AllWaiting is Waiting plus the pods that are evicted anyway and wait for budgets.
 	Now, Waiting, Never, AllWaiting int         `json:"-"`
 	Last                            *Prediction `json:"-"`
@@ -69,7 +69,7 @@ func (t *Total) add(p *PlannedPod) {
 	countIf(&t.AllWaiting, p.waitsForBudgets)
 }
 
-// addGoing counts a pod that Evict counts.
+// addGoing updates Now, Waiting, Never and Last for a pod that Evict counts.
 func (t *Total) addGoing(p *PlannedPod) {
 	if p.waitsForBudgets {
 		t.Waiting++

@@ -21,7 +21,7 @@ const (
 type list struct {
 	key   string
 	size  int
-	items func(from, to int) any // a slice of them
+	items func(from, to int) any // returns a slice of the items
 }
 
 func listOf[T any](key string, items []T) list {

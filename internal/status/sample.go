@@ -72,7 +72,7 @@ func markReturned(views []*eviction.View, past []PastEviction) {
 	}
 }
 
-// alike reports whether the samples are equal except for the time and the lists.
+// alike reports whether the samples are equal except for their times, tags and lists.
 func (s *sample) alike(other *sample) bool {
 	own := s.head
 	own.At, own.Tag = other.head.At, other.head.Tag

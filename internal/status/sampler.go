@@ -30,8 +30,8 @@ const (
 // Source has the evictions and the nodes. It is called by one goroutine at a time. A Manager of the root package is
 // a source.
 type Source interface {
-	// Earliest returns a view of each eviction, in any order. If there are more than most, it may return only those
-	// with the earliest deadlines, and the number of the others.
+	// Earliest returns a view of each eviction, in any order. If there are more evictions than the argument most, it
+	// may return only those with the earliest deadlines, and the number of the others.
 	Earliest(ctx context.Context, most int) (views []eviction.View, left int, err error)
 
 	// Tainted returns the nodes with taints that may evict pods, in any order.

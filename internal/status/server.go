@@ -105,7 +105,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		}
 	})
 	err := server.Serve(netutil.LimitListener(listener, maxConnections))
-	if stop() { // it did not end because of the context
+	if stop() { // something other than the context has ended it
 		return fmt.Errorf("serving the page: %w", err)
 	}
 	<-over

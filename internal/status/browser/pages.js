@@ -79,7 +79,7 @@ export async function open(browser, url, options = {}) {
   return { page, complaints, close: () => context.close() };
 }
 
-/** Returns the number of rows of the Evictions list, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
+/** Returns the number of rows of a list, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
 export async function count(page, tab = 'upcoming') {
   return Number((await page.locator(`#tab-${tab} b`).innerText()).replaceAll(',', ''));
 }

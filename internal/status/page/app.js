@@ -1,4 +1,4 @@
-// The page: a source, which asks for changes, and a store, whose rows a timeline and lists show through one filter.
+// The page: a source asks for changes, a store keeps them as rows, and a timeline and lists show the rows that pass a filter.
 
 /** @import {Row} from './types.js' */
 /** @import {Item} from './lists.js' */
@@ -161,15 +161,15 @@ function tainted(names, ofPods) {
 }
 
 /**
- * Whether the state of pods and nodes is known now, and that of calls, which only the leader makes. If it is unknown,
- * a count of 0 would claim that there are none.
+ * Whether the state of pods and nodes is known now, and whether that of calls is: only the leader makes calls. If a
+ * state is unknown, a count of 0 would claim that there are none.
  */
 function certainty() {
   const all = !source.stale() && store.manager?.synced === true && !store.manager.trouble;
   return { all, calls: all && store.manager?.role === 'leading' };
 }
 
-/** States that only the leader knows. */
+/** Totals that only the leader knows. */
 const ofCalls = new Set(['inFlight', 'blocked', 'refused', 'delayed', 'done', 'stuck', 'evictedLastHour']);
 
 function render() {

@@ -32,8 +32,8 @@ export function searcher(search) {
 }
 
 /**
- * The test of a field, a list with commas: one of its items must match. A known name matches exactly; any other text
- * matches a part of a name.
+ * The test of a field whose text is a list with commas: a value must match one of its items. A known name matches
+ * exactly; any other text matches a part of a name.
  * @param {string} list @param {Set<string>} known @returns {(value: string) => boolean}
  */
 export function chooser(list, known) {
