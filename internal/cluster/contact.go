@@ -73,10 +73,10 @@ func (c *contact) late() bool {
 // answered records the result of a request, and returns its error, truncated, because reflectors log it too. A list
 // ends the trouble only once it is complete.
 func (c *contact) answered(ctx context.Context, o metav1.ListOptions, err error) error {
+	err = truncate.Error(err)
 	if c.ifForbidden != "" && apierrors.IsForbidden(err) {
 		err = fmt.Errorf("%s: %w", c.ifForbidden, err)
 	}
-	err = truncate.Error(err)
 	c.mu.Lock()
 	c.endWaiting(ctx)
 	c.partial = err == nil && o.SendInitialEvents != nil

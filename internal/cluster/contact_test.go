@@ -114,8 +114,9 @@ func TestAnEnormousErrorIsNeitherKeptNorLoggedWhole(t *testing.T) {
 	ctx, lines := logged(t.Context())
 	c := &contact{resource: "pods", heard: func() {}}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(strings.Repeat("x", 1<<20)))
+	c.ifForbidden = "selectors need this permission"
 	err := c.answered(ctx, metav1.ListOptions{}, forbidden)
-	if !apierrors.IsForbidden(err) || len(err.Error()) > 1024 {
+	if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), c.ifForbidden) || len(err.Error()) > 1100 {
 		t.Errorf("an error of %d bytes came back: %T", len(err.Error()), err)
 	}
 	if n := len(c.trouble().Error()); n > 2048 {

@@ -376,8 +376,10 @@ func (p *Plan) doubts() (d doubts) {
 		if pod.Effect == Anyway && !pod.Selected {
 			continue
 		}
-		d.unsure = d.unsure || pod.Earliest != nil || pod.Without != nil && pod.Without.Earliest != nil
-		d.asIfNow = d.asIfNow || pod.SinceFrom == FromPolicy
+		d.add(&pod.Prediction)
+		if pod.Without != nil {
+			d.add(pod.Without)
+		}
 	}
 	return d
 }
