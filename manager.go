@@ -253,8 +253,8 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	return views, err
 }
 
-// Earliest is like Views, but of a shard with more evictions than its share of the maximum (most) it returns only those
-// with the earliest deadlines, and the number of the others. It uses memory only for the evictions that it returns.
+// Earliest is like Views, but each shard returns at most its share of the parameter most: those with the earliest
+// deadlines, and the number of the others. It uses memory only for the evictions that it returns.
 func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int, err error) {
 	if !m.HasSynced() {
 		return nil, 0, errors.New("pods and nodes have not been read yet")

@@ -56,7 +56,7 @@ func NeverEvicted(pod *Pod) Stay {
 	return 0
 }
 
-// evaluate returns the verdict because of the last state; earlier ones count for the start of the exposure.
+// evaluate returns the verdict on the taint's last state; earlier states count for the start of the exposure.
 func evaluate(pod *Pod, states History, rules Rules) Verdict {
 	last := &states[len(states)-1]
 	toleration := matching(pod.Tolerations, &last.Taint, rules)

@@ -14,8 +14,8 @@ import (
 type needs struct {
 	policy.Needs
 
-	// call is the number of the call of Need. triggers and audited map each key of a NoSchedule taint to the call since
-	// which the key has been needed without interruption: an exposure ends when its key is dropped.
+	// call counts the calls of Need. triggers and audited map each key of a NoSchedule taint to the call since which
+	// the key has been needed without interruption: an exposure ends when its key is dropped.
 	call              int
 	triggers, audited map[string]int
 }
@@ -82,11 +82,11 @@ func coversPods(followed, wanted *needs) bool {
 		!slices.ContainsFunc(wanted.Triggers, lacksTrigger) && !slices.ContainsFunc(wanted.Audited, lacksTrigger)
 }
 
-// Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once
-// the cache has it: after the first lists, and after another list of nodes if the needs of nodes have changed, and of
-// pods if other labels or tolerations of pods are needed, and of namespaces if their labels are needed again. The
-// channel receives an error first if a caller's informer lacks a needed field. If Need is called again in the meantime,
-// the channels of both calls are closed once the cache has what the later one needs.
+// Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once the
+// cache has it: after the first lists, and after another list of: nodes, if their needs have changed; pods, if other
+// labels or tolerations are needed; namespaces, if their labels are needed again. The channel receives an error first
+// if a caller's informer lacks a needed field. If Need is called again in the meantime, the channels of both calls are
+// closed once the cache has what the later one needs.
 //
 // Data that is no longer needed is dropped at once. While other policies may still be in force, n must include their
 // needs; see [policy.Needs.Or]. The exposure to a NoSchedule taint whose key is dropped ends: if the key is needed

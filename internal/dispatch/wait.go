@@ -51,7 +51,7 @@ func (c *Core) waited(e *entry) eviction.Wait {
 func (c *Core) waits(now time.Time, e *entry) (s Status) {
 	var rate string
 	var until time.Time
-	if e.queue != nil { // not a pod of this program that waits for the others
+	if e.queue != nil { // nil: a pod of this program, waiting for the others
 		_, rate, until = e.queue.tokenSet.firstWithTokens(now)
 	}
 	switch {

@@ -78,7 +78,7 @@ func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	return next, Change{History: changed, Record: changed || n.fingerprint != next.fingerprint}
 }
 
-// presenceOf returns the taint's uninterrupted stay in this role; without states if there is none.
+// presenceOf returns the presence of the taint in this role; if there is none, a presence without states.
 func presenceOf(list []presence, r role, t *v1.Taint) presence {
 	for _, p := range list {
 		if p.role == r && counts(&p.states[0].Taint, t) {
