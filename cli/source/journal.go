@@ -21,9 +21,9 @@ type location struct{ lease, namespace string }
 
 func (l *location) flags(fs *pflag.FlagSet) {
 	usual := config.Default().LeaderElection
-	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "The `NAME` of the Lease that elects the "+
-		"leader. The journal (policies and when each taint was set) is in the ConfigMaps NAME-journal-0 to -7 and "+
-		"NAME-journal-state.")
+	fs.StringVar(&l.lease, "leader-elect-resource-name", usual.ResourceName, "The `NAME` of the Lease by which the "+
+		"replicas elect the one that evicts. The journal (policies and when each taint was set) is in the ConfigMaps "+
+		"NAME-journal-0 to -7 and NAME-journal-state.")
 	fs.StringVar(&l.namespace, "leader-elect-resource-namespace", usual.ResourceNamespace, "The `NAMESPACE` of "+
 		"taint-manager's lease and journal.")
 }
