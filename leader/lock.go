@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// Electors compare renewal times in whole seconds, so of writes with one time, the first starts the lease duration. If
-// a failed write was stored, and the elector repeats it within that second, others see only one renewal.
+// Electors compare renewal times in whole seconds: a write with the same time as the last one renews nothing, for
+// instance the repetition of a write that was stored although its response was an error.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,

@@ -74,7 +74,8 @@ func sameForNodes(a, b *needs) bool {
 		maps.Equal(a.triggers, b.triggers) && maps.Equal(a.audited, b.audited)
 }
 
-// coversPods reports whether the data of pods that is stored by the followed needs is enough for the wanted needs.
+// coversPods reports whether the pod data that the cache stores now, by the needs it follows, is enough for the wanted
+// needs.
 func coversPods(followed, wanted *needs) bool {
 	lacksLabel := func(key string) bool { return !slices.Contains(followed.PodLabels, key) }
 	lacksTrigger := func(key string) bool { return !followed.TriggeredBy(key) }
@@ -83,10 +84,10 @@ func coversPods(followed, wanted *needs) bool {
 }
 
 // Need sets the data that the cache keeps for policies, before Run or at any later time. The channel is closed once the
-// cache has it: after the first lists, and after another list of: nodes, if their needs have changed; pods, if other
-// labels or tolerations are needed; namespaces, if their labels are needed again. The channel receives an error first
-// if a caller's informer lacks a needed field. If Need is called again in the meantime, the channels of both calls are
-// closed once the cache has what the later one needs.
+// cache has it: after the first lists and, where needed, after another list: of nodes if their needs have changed, of
+// pods if other labels or tolerations are needed, of namespaces if their labels are needed again. The channel receives
+// an error first if a caller's informer lacks a needed field. If Need is called again in the meantime, the channels of
+// both calls are closed once the cache has what the later one needs.
 //
 // Data that is no longer needed is dropped at once. While other policies may still be in force, n must include their
 // needs; see [policy.Needs.Or]. The exposure to a NoSchedule taint whose key is dropped ends: if the key is needed

@@ -32,7 +32,8 @@ type CoreOptions struct {
 	OtherReady func(except ...types.UID) bool
 
 	// WatchOutageUntil returns when the last outage of the node watch ended: now during an outage, zero if there was
-	// none. It explains late evictions, even if another process led during the outage. Nil: only calls reveal outages.
+	// none. Evictions that were due before then count as late because of the outage, even if another process led during
+	// it. Nil: only calls reveal outages.
 	WatchOutageUntil func() time.Time
 
 	// Jitter returns numbers in [0,1); it spreads the pauses of several processes.

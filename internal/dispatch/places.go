@@ -8,9 +8,9 @@ import (
 // slowAfter is how long a call counts among the N of rule 1 of the package comment.
 const slowAfter = time.Second
 
-// After a time without calls, places open step by step: rampFirst at once, and one more after each rampStep. Shards
-// offer, one after another, the pods that are due at the same instant: if N calls of the first namespace started at
-// once, all others would wait for a second.
+// After a time without calls, places open step by step: rampFirst at once, and one more after each rampStep. Pods that
+// are due at the same instant are offered one after another: without this ramp, the namespace offered first could fill
+// all N places, and delay all others by slowAfter.
 const (
 	rampFirst = 4
 	rampStep  = 4 * time.Millisecond

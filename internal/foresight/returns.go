@@ -11,8 +11,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// rounds returns how often pods were evicted from each [eviction.Place] within the hour before this time, according to
-// the manager's events about pods that are gone.
+// rounds returns how often each workload was evicted from each node, by taint key, in the hour before this time,
+// according to the manager's events about pods that are gone.
 func (m *Model) rounds(at time.Time) eviction.Rounds {
 	rounds := eviction.Rounds{}
 	lately := func(e *v1.Event) bool {
@@ -22,7 +22,7 @@ func (m *Model) rounds(at time.Time) eviction.Rounds {
 	for _, e := range m.eventsThat(lately) {
 		said := e.Annotations
 		if bound, err := time.Parse(time.RFC3339, said[eviction.BoundAnnotation]); err == nil {
-			rounds.Add(eviction.Place{
+			rounds.Add(eviction.Origin{
 				Namespace: e.InvolvedObject.Namespace, Workload: said[eviction.WorkloadAnnotation],
 				Node: said[eviction.NodeAnnotation], Key: withoutValue(said[eviction.TaintAnnotation]).Key,
 			}, bound, eventTime(e))
@@ -33,7 +33,7 @@ func (m *Model) rounds(at time.Time) eviction.Rounds {
 
 // returned returns the number of rounds of evictions after which a pod has come back to its node; 0 if fewer than two.
 func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
-	return after.Returned(eviction.Place{
+	return after.Returned(eviction.Origin{
 		Namespace: p.Namespace, Workload: p.Workload().String(), Node: p.Node, Key: withoutValue(by.Taint).Key,
 	}, p.Bound)
 }

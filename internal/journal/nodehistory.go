@@ -14,7 +14,7 @@ import (
 type NodeHistory struct {
 	presences   []presence
 	version     string // as in [Record.Version]
-	fingerprint string // of all taints of the node; empty if each observed one has its timeAdded
+	fingerprint string // of all taints of the node; empty unless [Keys.Untimed]
 }
 
 // Taints returns one history for each NoExecute taint on the node. Callers must not modify it.
@@ -40,7 +40,7 @@ func (n NodeHistory) of(r role) (histories []taint.History) {
 	return histories
 }
 
-// Change is what an observation has changed: the histories, or the record of the node alone.
+// Change says what an observation has changed: History and with it Record, or only Record.
 type Change struct{ History, Record bool }
 
 // Observe returns the history after one more observation.

@@ -56,19 +56,19 @@ func sorted(views []*eviction.View) []*eviction.View {
 
 // markReturned marks the views of pods whose workload has come back to its node after at least two rounds of evictions.
 func markReturned(views []*eviction.View, past []PastEviction) {
-	place := func(p *taint.Pod, v *taint.Verdict) eviction.Place {
-		return eviction.Place{Namespace: p.Namespace, Workload: p.Workload().String(), Node: v.Node, Key: v.Taint.Key}
+	origin := func(p *taint.Pod, v *taint.Verdict) eviction.Origin {
+		return eviction.Origin{Namespace: p.Namespace, Workload: p.Workload().String(), Node: v.Node, Key: v.Taint.Key}
 	}
 	rounds := eviction.Rounds{}
 	for i := range past {
 		w := &past[i]
-		rounds.Add(place(w.Pod, &w.Verdict), w.Pod.Bound, w.At)
+		rounds.Add(origin(w.Pod, &w.Verdict), w.Pod.Bound, w.At)
 	}
 	if len(rounds.Repeated()) == 0 {
 		return
 	}
 	for _, v := range views {
-		v.Returned = rounds.Returned(place(v.Pod, &v.Verdict), v.Pod.Bound)
+		v.Returned = rounds.Returned(origin(v.Pod, &v.Verdict), v.Pod.Bound)
 	}
 }
 
