@@ -57,8 +57,8 @@ func (l *Lock) othersMayLeadFor() time.Duration {
 	return 0
 }
 
-// passed returns the time between two moments by the clock that has run further: while a machine is suspended its
-// monotonic clock may stand still, and its wall clock may be set back.
+// passed returns the time between two moments by the clock that has run further: the monotonic clock may stop while the
+// machine is suspended, and the wall clock may be set back.
 func passed(from, to time.Time) time.Duration {
 	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
