@@ -55,8 +55,8 @@ func (o *options) flags() (sections cliflag.NamedFlagSets) {
 	flags.FileVar(fs, &o.deviceRule, "device-rule", "Taint devices in place of nodes, by the DeviceTaintRule in this "+
 		"`FILE`; \"-\" is standard input.")
 	fs.StringSliceVar(&o.deviceTaints, "device-taint", nil, "Taint a device, such as a GPU, in place of nodes. The `TAINT` is "+
-		"DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT, where DRIVER, POOL and DEVICE are the names in its "+
-		"ResourceSlice. Can be repeated or comma-separated.")
+		"DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT, as named in the ResourceSlice object that lists "+
+		"the device. Can be repeated or comma-separated.")
 	o.rules.Bind(fs, "eviction-method")
 	answer.MomentFlag(fs, &o.at, "The time at which the nodes are tainted.")
 	o.output.Bind(fs, answer.AsSummary)
