@@ -253,15 +253,15 @@ func (m *Manager) Views(ctx context.Context) ([]View, error) {
 	return views, err
 }
 
-// Earliest is like Views, but each shard returns at most its share of the parameter most: those with the earliest
-// deadlines, and the number of the others. It uses memory only for the evictions that it returns.
-func (m *Manager) Earliest(ctx context.Context, most int) (all []View, left int, err error) {
+// Earliest is like Views, but it returns only about as many evictions as the limit, those with the earliest deadlines,
+// and the number of the others. It uses memory only for the evictions that it returns.
+func (m *Manager) Earliest(ctx context.Context, limit int) (all []View, left int, err error) {
 	if !m.HasSynced() {
 		return nil, 0, errors.New("pods and nodes have not been read yet")
 	}
-	all = make([]View, 0, min(m.Scheduled(), most))
+	all = make([]View, 0, min(m.Scheduled(), limit))
 	var known time.Time // all evictions with an earlier deadline are in the list; zero: all evictions are
-	share := min(most, math.MaxInt-1)/len(m.shards) + 1
+	share := min(limit, math.MaxInt-1)/len(m.shards) + 1
 	for i, s := range m.shards {
 		views, more, err := s.Earliest(ctx, share)
 		if err != nil {

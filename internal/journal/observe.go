@@ -71,8 +71,9 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence returns the presence of these taints, which count as one, after this observation; known is the presence
-// before, without states if there was none. The fingerprints are of all taints of the node, before and now.
+// presence returns the presence, after this observation, of taints that count as one: not-ready and unreachable, or a
+// single taint. known is the presence before, perhaps without states. The fingerprints are of all the node's taints,
+// before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {

@@ -58,7 +58,7 @@ type Core struct {
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
 	scheduled int                     // entries in this state
 	audited   map[types.UID][]audited // by pod, one for each policy
-	leaving   map[types.UID]departure // of the pods that must leave their nodes for another reason than an outage
+	leaving   map[types.UID]departure // of the pods that must leave their nodes, except for an outage of the node
 	holds     map[types.UID]podHolds  // of the pods that are or were held
 	daemons   map[types.UID]struct{}  // pods without an entry that the DaemonSet controller deletes
 }
