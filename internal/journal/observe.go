@@ -71,9 +71,8 @@ type Observation struct {
 	Written, DefaultStart time.Time
 }
 
-// presence returns the presence, after this observation, of taints that count as one: not-ready and unreachable, or a
-// single taint. known is the presence before, perhaps without states. The fingerprints are of all the node's taints,
-// before and now.
+// presence returns the presence, after this observation, of taints that count as one. known is the presence before,
+// perhaps without states. The fingerprints are of all the node's taints, before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
 	next, replaced := known, false
 	if o.Gap {
