@@ -12,9 +12,9 @@ import (
 
 // ApplyRecord returns the history of the node with this UID, with starts from record r, and whether anything changed
 // for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a watch
-// gap), a recorded state explains the LIST (see explainedBy), and neither timeAdded nor managedFields show that it was
-// set again after the record's writer last watched. The caller must have seen the node at the record's version or
-// later. No start is before the node's creation, or before this process saw the taint appear, if it did.
+// gap), the LIST shows a recorded state (see explainedBy), and neither timeAdded nor managedFields show that it was set
+// again after the record's writer last watched. The caller must have seen the node at the record's version or later. No
+// start is before the node's creation, or before this process saw the taint appear, if it did.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -83,7 +83,7 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 
 // explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
 // list is the first to show the presence, the state must have begun after this process last saw the node, if it ever
-// did; otherwise it must have begun in the gap, and the writer must have seen the node without the state before.
+// did. In a later list, it must have begun in the gap, after the writer saw the node without it.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
@@ -143,14 +143,14 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		}
 		latest = s.Since
 	}
-	forgotten := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) } // by dropCovered
+	forgotten := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) } // when covered
 	return dropCovered(append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
 	})...))
 }
 
 // indexOf returns the index of this process's own state that equals recorded state i: the one that began at the same
-// version, or else, of those with its taint that began at the list's version or earlier, the last one equal to no other
+// version, or else the last with the same taint that began at the list's version or earlier and equals no other
 // recorded state. -1 means none.
 func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	last := -1

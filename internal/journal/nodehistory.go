@@ -14,7 +14,7 @@ import (
 type NodeHistory struct {
 	presences   []presence
 	version     string // as in [Record.Version]
-	fingerprint string // of all taints of the node; empty unless [Keys.Untimed]
+	fingerprint string // of all taints of the node; empty if each observed one has a timeAdded
 }
 
 // Taints returns one history for each NoExecute taint on the node. Callers must not modify it.

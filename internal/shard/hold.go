@@ -24,8 +24,8 @@ func (c *Core) judgeOf(uid types.UID) policy.Judge {
 	return j
 }
 
-// decide returns the verdict for a pod, and records what holds any of its pairs. When a hold ends, decide forgets
-// earlier refusals, which Core.hold keeps while another taint evicts the pod or a call runs.
+// decide returns the verdict for a pod, and records what holds any of its pairs. When a hold ends, decide forgets that
+// earlier calls were refused.
 func (c *Core) decide(now time.Time, pod *taint.Pod, node *taint.Node, effects *Effects) policy.Verdict {
 	verdict := c.judgeOf(pod.UID).Decide(pod, node)
 	if released := c.noteHolds(now, pod.UID, verdict.Holds, effects); !released {
