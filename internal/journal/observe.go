@@ -46,8 +46,8 @@ type Viewpoint struct {
 
 	LastWatch // when this process, or a record's writer, last watched; zero at a process's first list
 
-	// Distinguishes reports whether some pod of the node tolerates one of two states without a limit, but not the
-	// other. Nil means that any two states may be distinguished.
+	// Distinguishes reports whether some pod of the node tolerates only one of a and b without a limit. Nil means that
+	// any two states may be distinguished.
 	Distinguishes func(a, b *v1.Taint) bool
 }
 

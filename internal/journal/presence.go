@@ -13,7 +13,7 @@ import (
 type presence struct {
 	role     role
 	states   []TaintState // sorted by Since
-	lists    []*listing   // the LISTs after gaps that showed it, the newest first
+	lists    []*listing   // the LISTs that showed it after gaps, the newest first
 	recorded bool         // its start is from a record
 }
 
@@ -28,8 +28,8 @@ type listing struct {
 	written     time.Time  // when the node's taints were written, according to managedFields
 }
 
-// listsWith returns the lists with the next one. If the presence survived the gaps before the last two lists, and no
-// state began in between, these lists become one.
+// listsWith returns the lists with the next one. If the latest list was not the first to show the presence, and no
+// state began since, next replaces it.
 func (p *presence) listsWith(next *listing) []*listing {
 	hasBegun := func(s TaintState) bool { return IsNewer(s.From, p.lists[0].version) }
 	if len(p.lists) == 0 || p.lists[0].first || slices.ContainsFunc(p.states, hasBegun) {
@@ -59,8 +59,8 @@ func (l lastSeen) differs(shown *listing) bool {
 }
 
 // isLater reports whether the taint's timeAdded shows that the known taint was replaced. For not-ready and unreachable
-// it shows this only if nobody watched at that time: the node lifecycle controller sets a new timeAdded whenever it
-// swaps the two, and after it has restarted.
+// it does so only if nobody watched then: the node lifecycle controller also renews timeAdded without a removal, when
+// it swaps the two or has restarted.
 func (l lastSeen) isLater(t *v1.Taint) bool {
 	if t.TimeAdded == nil {
 		return false
@@ -91,7 +91,7 @@ func statesAfter(states []TaintState, now []v1.Taint, version string) []TaintSta
 	return dropCovered(states)
 }
 
-// dropCovered drops each state that began after another one but did not outlast it: it never decided anything.
+// dropCovered drops each ended state throughout which an earlier state stood: it decides nothing any more.
 func dropCovered(states []TaintState) []TaintState {
 	remaining := states[:0]
 	for _, state := range states {
