@@ -13,7 +13,7 @@ import (
 type tokenSet struct {
 	key       string
 	buckets   []Buckets             // of each request
-	rated     bool                  // each request needs tokens, or all calls are limited
+	rated     bool                  // each request needs tokens, or maxEvictionsPerSecond is set
 	queues    ordered.Queue[*queue] // by their turns
 	waitUntil time.Time             // when its latest wait for tokens ends or ended
 	waitRate  string                // the rate of that wait
@@ -70,7 +70,7 @@ func (c *Core) dropTokenSet(set *tokenSet) {
 }
 
 // firstWithTokens returns the index of the first request whose rates all have a token now. If there is none, it returns
-// for which rate, and until when, the request with the shortest wait waits.
+// the rate and the end of the shortest wait.
 func (t *tokenSet) firstWithTokens(now time.Time) (request int, rate string, until time.Time) {
 	for i := range t.buckets {
 		name, at := t.buckets[i].Wait(now)

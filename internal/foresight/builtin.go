@@ -31,8 +31,8 @@ func (ne *nodeEstimate) builtin(p *taint.Pod, ours *policy.Verdict, by *rulesAt)
 	return ne.builtinCountdown(p, &v, rules)
 }
 
-// builtinCountdown returns the clause about countdowns of the built-in controller, which may overflow and ignore other
-// taints.
+// builtinCountdown returns the clause about the built-in controller's countdown, which may overflow, and which later
+// taints do not change.
 func (ne *nodeEstimate) builtinCountdown(p *taint.Pod, v *taint.Verdict, rules taint.Rules) string {
 	var countdowns []*taint.State
 	for _, history := range ne.latest.Taints {
