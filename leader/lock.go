@@ -112,8 +112,8 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 // write sends the record. A lease that is released counts as lost from before the request is sent, because others may
 // take it before the response arrives.
 //
-// Electors compare renewal times in whole seconds: a write with the same time as the last one renews nothing, for
-// instance the repetition of a write that was stored although its response was an error.
+// Electors compare renewal times in whole seconds: a write with the same time as the last one renews nothing. Such a
+// write is the retry of one that was stored, but answered with an error.
 func (l *Lock) write(
 	ctx context.Context, record resourcelock.LeaderElectionRecord,
 	send func(context.Context, resourcelock.LeaderElectionRecord) error,

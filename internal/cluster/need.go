@@ -48,7 +48,7 @@ func (n *needs) next(now policy.Needs) *needs {
 // keys returns the keys of the NoSchedule taints that are observed.
 func (n *needs) keys() journal.Keys { return journal.Keys{Triggers: n.Triggers, Audited: n.Audited} }
 
-// renewedSince returns the keys that are needed, but were not needed without interruption since the earlier needs.
+// renewedSince returns the needed keys that became needed, for the first time or again, after the earlier needs.
 func (n *needs) renewedSince(earlier *needs) (keys []string) {
 	for key, call := range n.triggers {
 		if earlier.triggers[key] != call {

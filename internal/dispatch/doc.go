@@ -14,8 +14,8 @@
 // token of a rate, and the next call if CallsPerSecond limits all calls. Pods of this program wait until no other
 // candidate waits, but for at most [OwnAfter], and are evicted one at a time.
 //
-// Invariants: young <= N; inflight <= 3N; inflight <= 4 + t/4ms if inflight was last 0 a time t ago; at each start
-// 2*(inflight(ns)-1) < 3N - (inflight-1); in any w seconds tokens(rate, w) <= burst + evictionsPerSecond*w + tokens
-// given back. No offer is forgotten before it is withdrawn or its outcome is settled. No call starts while this process
-// does not lead, while calls are paused, or during an outage, in which GETs of a node probe the API server.
+// Invariants: young <= N; inflight <= 3N; after a time without calls, inflight ramps up: <= 4 + t/4ms; at each start,
+// not counting it, 2*inflight(ns) < 3N - inflight; in any w seconds tokens(rate, w) <= burst + evictionsPerSecond*w +
+// tokens given back. No offer is forgotten before it is withdrawn or its outcome is settled. No call starts while this
+// process does not lead, while calls are paused, or during an outage, in which GETs of a node probe the API server.
 package dispatch

@@ -20,8 +20,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// While at most maxUnshared calls are in flight, each needs a GET that was sent after it began. So a single eviction
-// never relies on the GET of an earlier eviction.
+// While at most maxUnshared calls are in flight, each needs a GET that was sent after it began. So a lone eviction
+// never relies on the GET of an earlier one.
 const maxUnshared = 4
 
 // Evictor makes one eviction call and waits for its end. It must be safe for concurrent use, and give up when the

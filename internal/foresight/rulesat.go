@@ -22,8 +22,7 @@ type Trip struct {
 	// the nodes' taints.
 	Recorded bool `json:"recorded"`
 
-	// Reset is Automatic or Manual; empty if the configuration has no such breaker, or the pods that it holds are
-	// unknown.
+	// Reset is Automatic or Manual; empty if the configuration has no breaker of this name and topologyKey.
 	Reset string `json:"reset,omitempty"`
 }
 
@@ -98,8 +97,8 @@ func (m *Model) estimates(by *Ruleset, at time.Time, changed map[string][]v1.Tai
 	return all
 }
 
-// readBefore returns the time at which the model was read, or the time of the question (at) if that is earlier. The
-// model counts as read when its record of guards was written, if that was later: the objects are no older than that.
+// readBefore returns the time at which the model was read, or the time of the question (at) if that is earlier. If the
+// model's record of guards was written later, that time counts: the objects were read no earlier.
 func (m *Model) readBefore(at time.Time) time.Time {
 	read := m.reading.At
 	if j := m.reading.Journal; j.guards != nil && j.state.Written.After(read) {

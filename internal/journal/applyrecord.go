@@ -81,9 +81,9 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	return states
 }
 
-// explainedBy returns the index of the last recorded state that explains what the list shows; -1 means none. If the
-// list is the first to show the presence, the state must have begun after this process last saw the node, if it ever
-// did. In a later list, it must have begun in the gap, after the writer saw the node without it.
+// explainedBy returns the index of the last recorded state that the list shows, or -1. If the list is the first to show
+// the presence, the state must have begun after this process last saw the node, if it ever did. In a later list, it
+// must have begun in the watch gap before the list, after the record's writer saw the node without it.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
