@@ -61,8 +61,8 @@ func (n *Node) Without(key string) *Node {
 	return &without
 }
 
-// ended returns the histories with the states of this key marked Ended. The start of an exposure to the other taint of
-// a shared history stays the same.
+// ended returns the histories with the states of this key marked Ended. They are marked, not removed, so that an
+// exposure to the other taint of a shared history keeps its start.
 func ended(histories []History, key string) []History {
 	histories = slices.Clone(histories)
 	for i, history := range histories {
@@ -77,8 +77,8 @@ func ended(histories []History, key string) []History {
 }
 
 // History is the uninterrupted presence of one taint on one node: its states, sorted by Since. Each state counts until
-// the next begins, the last until now. States that have Ended are no longer on the node. Invariant: at least one state
-// has not Ended.
+// the next begins, the last until now. States that have Ended are no longer on the node. Invariant, except in the
+// result of [Node.Without]: at least one state has not Ended.
 type History []State
 
 // State is a taint with one of the values that it has had.

@@ -92,7 +92,7 @@ func (c *Core) choose(now time.Time) (best *queue, next time.Time) {
 }
 
 // first returns the next of the set's queues (all need the same tokens) that rule 3 admits; nil if there is none. The
-// search is short: at most 3N namespaces have calls, and rule 3 admits all others.
+// search is short: rule 3 rejects only namespaces that have calls, at most 3N.
 func (c *Core) first(now time.Time, set *tokenSet) *queue {
 	for {
 		q, ok := set.queues.FirstOf(func(q *queue) bool { return c.admitsNow(now, q.namespace) })

@@ -63,7 +63,7 @@ type Record struct {
 	// record that the writer read. A process uses the record once it has watched the nodes up to this version.
 	Version string `json:"version,omitempty"`
 
-	List   string         `json:"list,omitempty"` // a fingerprint of all taints; empty if all observed have timeAdded
+	List   string         `json:"list,omitempty"` // a fingerprint of the taints; empty if each in Taints has timeAdded
 	Taints [][]TaintState `json:"taints"`         // the states of each taint
 }
 

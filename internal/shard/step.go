@@ -10,7 +10,8 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// Step processes one input at the time now, which may decrease slightly, as wall clocks do, and returns its effects.
+// Step processes one input at the time now, which may be slightly earlier than that of the previous step, and returns
+// its effects.
 func (c *Core) Step(now time.Time, in Input) Effects {
 	var effects Effects
 	if c.judge = c.options.Judge(); !c.judge.Audits() {
