@@ -11,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// Pace says how a rate delays evictions, if taint-manager has long been the leader and no other evictions use the rate.
+// Pace says how a rate delays evictions, assuming that its bucket is full and no other evictions use it.
 type Pace struct {
 	Rate               string  `json:"rate,omitempty"` // name of the rate; empty for maxEvictionsPerSecond
 	EvictionsPerSecond float64 `json:"evictionsPerSecond"`
@@ -75,7 +75,7 @@ func (r *rulesAt) taintKeys(p going) (keys []string) {
 	return keys
 }
 
-// ratesOf returns the rates that no taint lets a pod bypass: each of these rates counts all taints that evict the pod.
+// ratesOf returns the rates that the pod cannot bypass: those that cover every taint that evicts it.
 func (r *rulesAt) ratesOf(p going) (rates []policy.Rate) {
 	keys := r.taintKeys(p)
 	for _, rate := range r.ruleset.config.Guards.Rates {
@@ -130,7 +130,7 @@ func (m *Model) evicted(by *rulesAt) (list []going) {
 	return list
 }
 
-// precedes reports whether pod a has the namespace and node of pod p and, if both need the same tokens, goes before p.
+// precedes reports whether pod a has the namespace and node of pod p, and goes before p if both need the same tokens.
 // Other pods may come before p when it is their turn.
 func (a going) precedes(p going) bool {
 	if a.Namespace != p.Namespace || a.Node != p.Node || a.DeletedBy != "" {

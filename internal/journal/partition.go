@@ -85,8 +85,8 @@ type TaintState struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"-"`
 
-	// Found means that a list was the first to show the state, so the state may have begun earlier. If Listed is set,
-	// the process had seen the node without the state before the list.
+	// Found means that a LIST, not a watch event, first showed the state, so it may have begun earlier. If Listed is
+	// set, the process had seen the node without the state before the list.
 	Found bool `json:"found,omitempty"`
 }
 
