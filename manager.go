@@ -187,7 +187,7 @@ func (m *Manager) Lead(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	judged := m.HasSynced() // if so, shards have found held pods without reporting them, and reportHeld reports them
+	judged := m.HasSynced() // if so, shards have judged pods but, not leading, reported no holds: reportHeld does
 	m.leads.Store(!judged)
 	defer m.leads.Store(false)
 	m.beginning <- struct{}{}

@@ -31,9 +31,10 @@ type PairDecision struct {
 	Audits []PairDecision
 }
 
-// longestRefusal caps how long requests must have been refused before deleteAfter deletes the pod. Requiring a refusal
-// ensures that this process asks the pod's budget before a deletion; the cap ensures that requests that begin late,
-// such as after an outage, delay the deletion by at most a minute.
+// Before deleteAfter deletes the pod, requests must have been refused for the time of deleteAfter, or for
+// longestRefusal if that is shorter. Requiring a refusal ensures that this process asks the pod's budget before a
+// deletion; the cap ensures that requests that begin late, such as after an outage, delay the deletion by at most a
+// minute.
 const longestRefusal = time.Minute
 
 // Time limits for webhooks that fail for the eviction requests of a pod: a broken webhook must not keep a node from

@@ -86,7 +86,7 @@ type TaintState struct {
 	To   string `json:"-"`
 
 	// Found means that a LIST, not a watch event, first showed the state, so it may have begun earlier. If Listed is
-	// set, the process had seen the node without the state before the list.
+	// set, the LIST followed a gap in the watch, before which the node was seen without the state.
 	Found bool `json:"found,omitempty"`
 }
 
