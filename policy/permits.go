@@ -59,8 +59,8 @@ func (j Judge) Permits(pod *taint.Pod, node *taint.Node, c Calls, now time.Time)
 	}
 }
 
-// permit returns the permit for the request that may be sent now; its method is empty if none may. If both actions are
-// due, it permits the deletion, so the wait after a refused request does not delay the deletion.
+// permit returns the permit for the request that may be sent now; its method is empty if none may. If request and
+// deletion are both due, it permits the deletion, so the wait after a refused request does not delay it.
 func (v *Verdict) permit(c Calls, now time.Time) (permit Permit, next time.Time) {
 	deletion, deleteAt := v.DeletionAfter(c)
 	if deletion != nil && !deleteAt.After(now) {

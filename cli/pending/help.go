@@ -4,10 +4,10 @@ const help = `List scheduled evictions in the order of their deadlines, with the
 
 This command uses the same rules as "taint-manager run", which does not need to be running: read access
 to nodes, pods and the journal is enough. The journal is a set of ConfigMaps in which taint-manager
-stores its policies and the time each taint was set; --config overrides the policies. With --server, the
-list comes from the running taint-manager, and includes evictions that are held (by a policy or a
-circuit breaker), blocked (by a budget) or in flight. With --watch, the list is updated until Ctrl-C.
-With --wait, the command returns when no evictions remain on the nodes given by --node.
+stores its policies and the time each taint was set; --config overrides the policies. The list includes
+evictions held by a policy or a circuit breaker. With --server, it comes from the running taint-manager,
+and shows which evictions are blocked or in flight. With --watch, the list is updated until Ctrl-C. With
+--wait, the command returns when no evictions remain on the nodes given by --node.
 
 Usage:
   taint-manager pending [flags]

@@ -61,7 +61,7 @@ func (no *nodes) state(name string) nodeState {
 	return no.byName[name]
 }
 
-// SetRules replaces the rules of verdicts. Values of a taint that the old rules merged stay merged.
+// SetRules replaces the rules of verdicts. Values of a taint that counted as one still do.
 func (no *nodes) SetRules(rules taint.Rules) { no.rules.Store(&rules) }
 
 // Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.
