@@ -61,7 +61,7 @@ func (no *nodes) state(name string) nodeState {
 	return no.byName[name]
 }
 
-// SetRules replaces the rules of verdicts. Values of a taint that counted as one still do.
+// SetRules replaces the rules of verdicts. Merged values of a taint stay merged.
 func (no *nodes) SetRules(rules taint.Rules) { no.rules.Store(&rules) }
 
 // Version returns the resourceVersion of the last observation of a tainted node; "" if there is no such node.

@@ -50,8 +50,8 @@ type ConfirmOptions struct {
 	// Timeout bounds one request. 0: CallTimeout.
 	Timeout time.Duration
 
-	// PausedSince returns when the present pause, caused by an outage, began; zero while there is none. A running call
-	// needs a GET that is sent later.
+	// PausedSince returns when the present pause, caused by an outage, began; zero while there is none. Running calls
+	// need a GET sent after that time.
 	PausedSince func() time.Time
 
 	// Withdrawn reports whether the eviction was withdrawn since its call began. Without this, the judge might permit a
@@ -200,7 +200,7 @@ func whyNone(judge policy.Judge, pod *taint.Pod, node *taint.Node) string {
 	return ""
 }
 
-// whyNotPermitted returns why none of the taints in the GET permitted the request when the GET was sent; "" if one did.
+// whyNotPermitted returns why no taint permitted the request when the GET was sent and is in its answer, or "".
 func whyNotPermitted(judge policy.Judge, e *eviction.Request, pod *taint.Pod, node *taint.Node, live LiveNode) string {
 	if pod.Seen.After(live.Sent) {
 		return "the pod has changed since the GET of node " + node.Name + " was sent"
