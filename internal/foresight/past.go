@@ -66,15 +66,15 @@ func (e *Event) cancellation() string {
 }
 
 // words says when and why a pod was evicted or, if an obstacle followed, when its eviction began. The first text begins
-// with the argument was, such as "the pod was ", the second with the argument of, such as "the pod's ".
-func (p *PastEviction) words(was, of string) string {
+// with the parameter subject, such as "the pod was ", the second with the parameter owner, such as "the pod's ".
+func (p *PastEviction) words(subject, owner string) string {
 	from := ""
 	if p.Node != "" {
 		from = " from " + p.Node
 	}
-	text := was + "evicted" + from + " at " + taint.Stamp(p.At)
+	text := subject + "evicted" + from + " at " + taint.Stamp(p.At)
 	if p.ObstacleAt != nil && !p.ObstacleAt.Before(p.At) {
-		text = of + "eviction" + from + " began at " + taint.Stamp(p.At)
+		text = owner + "eviction" + from + " began at " + taint.Stamp(p.At)
 	}
 	if p.Due != nil && p.At.Sub(*p.Due) > time.Second {
 		text += ", " + p.At.Sub(*p.Due).Round(time.Second).String() + " after it was due"
