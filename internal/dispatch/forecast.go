@@ -69,7 +69,7 @@ func foresee(turns []Turn, f Forecast, start func(t *Turn) time.Time) Forecast {
 
 // orLater returns that one of the two forecasts whose last delayed eviction starts later.
 func (f Forecast) orLater(other Forecast) Forecast {
-	if other.Delayed > 0 && (f.Delayed == 0 || other.Last.After(f.Last)) {
+	if other.Last.After(f.Last) {
 		return other
 	}
 	return f

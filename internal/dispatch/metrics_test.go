@@ -220,15 +220,17 @@ func TestLatenessThatAnOutageOrSlowCallsExplainHasALabel(t *testing.T) {
 }
 
 func TestACallThatIsSlowExplainsItsOwnLateness(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: lasting(10 * time.Second)})
-		defer u.lead()()
-		u.offer(1)
-		time.Sleep(time.Minute)
-		if got, want := latenesses(t, registryOf(u)), map[string]uint64{"slow_calls": 1}; !maps.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-	})
+	for lasts, by := range map[time.Duration]eviction.LateBy{slowAfter - 1: eviction.LateByNothing, slowAfter: eviction.LateBySlowCalls} {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUser(t, Options{Evictor: lasting(lasts)})
+			defer u.lead()()
+			u.offer(1)
+			time.Sleep(time.Minute)
+			if got, want := latenesses(t, registryOf(u)), map[string]uint64{by.Label(): 1}; !maps.Equal(got, want) {
+				t.Errorf("a call of %v: got %v, want %v", lasts, got, want)
+			}
+		})
+	}
 }
 
 func TestTheLimitOfAllCallsExplainsLatenessAsARateDoes(t *testing.T) {
