@@ -83,3 +83,29 @@ func TestAPodOfTheProgramThatABudgetKeepsDoesNotDelayTheNextOne(t *testing.T) {
 		t.Errorf("a pod that a budget keeps delays the next one by %v", late)
 	}
 }
+
+func TestThePodsOfTheProgramGoOneAtATime(t *testing.T) {
+	const takes = 10 * time.Second
+	w := newWorld()
+	w.core.options.OtherReady = func(...types.UID) bool { return true }
+	sibling, self := w.own(Sibling, 0), w.own(Self, 0)
+	sibling.behave, self.behave = after(takes, succeeds), after(takes, succeeds)
+	w.at(w.after(5000), func() { w.step(TimePassed{}) })
+	w.run([]*evicted{sibling, self}, time.Hour)
+	if gap := self.done.Sub(sibling.done); gap < takes {
+		t.Errorf("the second pod is gone %v after the first, although its call takes %v", gap, takes)
+	}
+}
+
+// New rates move it from its queue back to those that wait.
+func TestAPodOfTheProgramThatIsQueuedGoesAfterAChangeOfTheRates(t *testing.T) {
+	w := newWorld()
+	w.step(Paused{true})
+	sibling := w.own(Sibling, 0)
+	w.at(w.after(5000), func() { w.step(Configured{Workers: 32}) })
+	w.at(w.after(6000), func() { w.step(Paused{false}) })
+	w.run([]*evicted{sibling}, time.Hour)
+	if late := sibling.done.Sub(sibling.Deadline); late < 6*time.Second || late > 8*time.Second {
+		t.Errorf("the pod goes after %v, want about 6s", late)
+	}
+}
