@@ -129,7 +129,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		}
 		if j := l.indexOf(own, recorded, i); j >= 0 {
 			o := &own[j]
-			s.Ended, s.To, s.TimeAdded = o.Ended, o.To, o.TimeAdded
+			s.Ended, s.To, s.Taint = o.Ended, o.To, o.Taint
 			if o.Relisted.After(s.Relisted) {
 				s.Relisted, s.Listed = o.Relisted, o.Listed
 			}
@@ -149,17 +149,17 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	})...))
 }
 
-// indexOf returns the index of this process's own state that equals recorded state i: the one that began at the same
-// version, or else the last with the same taint that began at the list's version or earlier and equals no other
-// recorded state. -1 means none.
+// indexOf returns the index of this process's own state that equals recorded state i, or -1: the one that began at the
+// same version, or else the last with the same taint that began no later than the list and equals no other.
 func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 	last := -1
 	for j := range own {
 		switch o := &own[j]; {
-		case !same(&o.Taint, &recorded[i].Taint) || IsNewer(o.From, l.version):
-		case o.From == recorded[i].From:
+		case IsNewer(o.From, l.version):
+		case o.From == recorded[i].From && o.Key == recorded[i].Key: // perhaps joined with later values since
 			return j
-		case !slices.ContainsFunc(recorded, func(r TaintState) bool { return r.From == o.From && same(&r.Taint, &o.Taint) }):
+		case same(&o.Taint, &recorded[i].Taint) &&
+			!slices.ContainsFunc(recorded, func(r TaintState) bool { return r.From == o.From && r.Key == o.Key }):
 			last = j
 		}
 	}
