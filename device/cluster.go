@@ -140,7 +140,7 @@ func NewCluster(objects []any) *Cluster {
 func (c *Cluster) With(rules []*Rule, now time.Time) *Cluster {
 	with := &Cluster{c.claims, c.pools, slices.Clone(c.rules)}
 	for _, r := range rules {
-		i := slices.IndexFunc(with.rules, func(old *Rule) bool { return r.Name != "" && old.Name == r.Name })
+		i := slices.IndexFunc(with.rules, r.replaces)
 		if i < 0 {
 			i, with.rules = len(with.rules), append(with.rules, &Rule{})
 		}
@@ -148,6 +148,9 @@ func (c *Cluster) With(rules []*Rule, now time.Time) *Cluster {
 	}
 	return with
 }
+
+// replaces reports whether 'kubectl apply' of the rule replaces the old one.
+func (r *Rule) replaces(old *Rule) bool { return r.Name != "" && r.Name == old.Name }
 
 // applied returns the rule with the timeAdded that the API server gives it. old is the rule that it replaces, if any.
 func (r *Rule) applied(old *Rule, now time.Time) *Rule {
@@ -164,7 +167,7 @@ func (r *Rule) applied(old *Rule, now time.Time) *Rule {
 // Replaced returns the rules that 'kubectl apply' of these rules replaces.
 func (c *Cluster) Replaced(rules []*Rule) []*Rule {
 	return slices.DeleteFunc(slices.Clone(c.rules), func(old *Rule) bool {
-		return !slices.ContainsFunc(rules, func(r *Rule) bool { return r.Name != "" && r.Name == old.Name })
+		return !slices.ContainsFunc(rules, func(r *Rule) bool { return r.replaces(old) })
 	})
 }
 
