@@ -66,14 +66,11 @@ func (p *presence) earliest(from *Viewpoint) time.Time {
 }
 
 // toLocal returns recorded states with their times on the monotonic clock of this process. No start is before the
-// parameter least, or before the start of the previous state.
+// parameter least.
 func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 	for i := range states {
 		s := &states[i]
-		if s.Since = v.At.ToLocal(s.Start); s.Since.Before(least) {
-			s.Since = least
-		}
-		least = s.Since
+		s.Since = slices.MaxFunc([]time.Time{v.At.ToLocal(s.Start), least}, time.Time.Compare)
 		if !s.Listed.IsZero() {
 			s.Relisted = v.At.ToLocal(s.Listed)
 		}
@@ -119,7 +116,7 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
 // that are not among them. If this process saw a state appear at the recorded version, its own state replaces the
-// recorded one. Invariant: each recorded state began no later than the next one and the list.
+// recorded one. Invariant: each state began no later than the next one, and each recorded one no later than the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
@@ -138,15 +135,17 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 			}
 			own = slices.Delete(own, j, j+1)
 		}
-		if s.Since.After(latest) {
-			s.Since = latest
-		}
-		latest = s.Since
+		latest = slices.MinFunc([]time.Time{s.Since, latest}, time.Time.Compare)
+		s.Since = latest
 	}
 	forgotten := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) } // when covered
-	return dropCovered(append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
+	states = append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
 		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
-	})...))
+	})...)
+	for i := 1; i < len(states); i++ {
+		states[i].Since = slices.MaxFunc([]time.Time{states[i-1].Since, states[i].Since}, time.Time.Compare)
+	}
+	return dropCovered(states)
 }
 
 // indexOf returns the index of this process's own state that equals recorded state i, or -1: the one that began at the

@@ -45,6 +45,13 @@ type watcher struct {
 	history journal.NodeHistory
 	before  string
 	last    journal.LastWatch
+	ahead   time.Duration // of the API server's clock
+}
+
+// setsItsClock makes the process's clock that many seconds ahead of the API server's.
+func (w *watcher) setsItsClock(ahead int) *watcher {
+	w.ahead = time.Duration(ahead) * time.Second
+	return w
 }
 
 // sees shows the node by an event of the watch at that second, which is also its version.
@@ -57,9 +64,13 @@ func (w *watcher) finds(at, version, written int, taints ...string) *watcher {
 }
 
 func (w *watcher) observe(at, version int, listed bool, written int, taints []string) *watcher {
+	moment := time.Duration(at) * time.Second
 	o := journal.Observation{
-		Viewpoint: journal.Viewpoint{At: skew.Instant{Time: second(float64(at))}, Created: noon.Add(-time.Hour)},
-		Taints:    tainted(taints...), Version: fmt.Sprint(version), Before: w.before, Gap: listed,
+		Viewpoint: journal.Viewpoint{
+			At:      skew.Instant{Time: faketime.Of(noon.Add(moment+w.ahead), moment), Min: w.ahead, Max: w.ahead},
+			Created: noon.Add(-time.Hour),
+		},
+		Taints: tainted(taints...), Version: fmt.Sprint(version), Before: w.before, Gap: listed,
 	}
 	if listed && !w.last.Watched.IsZero() {
 		o.Watched, o.Reached = w.last.Watched, w.last.Reached
@@ -215,6 +226,8 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"managedFields of an earlier list: not", leader(), process().finds(20, 9, 9, "gpu=a").finds(40, 30, 0, "gpu=b"), "(gpu=a@10) gpu=b@40"},
 		{"after a gap of its own: not from before it saw the taint appear", process().finds(8, 8, 0, "gpu=b@2").sees(9, "gpu=c"), process().sees(1).sees(5, "gpu=a").finds(20, 9, 0, "gpu=c"), "(gpu=b@5) gpu=c@9"},
 		{"one within the other that began at the version of the list, of which it saw the end before a swap", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 6, 0, unreachable, ready).sees(9, unreachable).sees(10, ready), "(" + unreachable + "@5) " + ready + "@10"},
+		{"from a writer whose clock was ahead: a state that began before another one", process().setsItsClock(60).sees(1).sees(5, unreachable).setsItsClock(0).sees(7, ready), process().finds(20, 9, 0, ready), "(" + unreachable + "@7) " + ready + "@7"},
+		{"from a writer whose clock was ahead: a state that began before a swap that it has not seen", process().setsItsClock(60).sees(1).sees(5, unreachable), process().finds(20, 9, 0, ready+"@8").sees(25, unreachable), "(" + unreachable + "@20) (" + ready + "@20) " + unreachable + "@25"},
 		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
 	} {
 		if got := c.node.reads(t, 30, c.writer).String(); got != c.explains {

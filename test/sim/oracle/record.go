@@ -139,10 +139,11 @@ func (v *view) creation(n *v1.Node) time.Duration {
 
 // joinSeen joins the lives. docs/journal.md: a taint that a new leader saw appear keeps that time. So if the
 // process knows all states of the record, the record changes no state that the process saw appear. But a record that
-// has the first of two joined states replaces both (docs/lab/simulation.md).
+// has the first of two joined states replaces both (docs/lab/simulation.md), and one whose writer had read another
+// record of the gap may have a state of that one.
 func (l *life) joinSeen(other *life, version int64) {
 	isNew := func(s state) bool { return !l.has(s.pair, other.shown[s.from]) }
-	before, known := *l, !slices.ContainsFunc(other.states, isNew)
+	before, known := *l, (l.gap == 0 || other.recorded <= l.gap) && !slices.ContainsFunc(other.states, isNew)
 	before.states = slices.Clone(l.states)
 	if l.join(other, version); !known || before.total > kept || other.total > kept {
 		return
