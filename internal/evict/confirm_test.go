@@ -394,6 +394,33 @@ func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
+func TestAGETThatPanicsDoesNotHoldUpTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newConfirming()
+		c.takes = 100 * time.Millisecond
+		c.cache.pods["other"] = &taint.Pod{UID: "other", Node: "n1"}
+		get, panics := c.getNode, true
+		c.getNode = func(ctx context.Context, node string) (*v1.Node, error) {
+			first := panics
+			panics = false
+			if n, err := get(ctx, node); !first {
+				return n, err
+			}
+			panic("oh")
+		}
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			defer func() { _ = recover() }()
+			t.Errorf("got %+v, want a panic", c.evict(t.Context(), "uid"))
+		})
+		synctest.Wait()
+		if o := c.evict(t.Context(), "other"); o.Kind != eviction.Accepted {
+			t.Errorf("the other: got %+v", o)
+		}
+		calls.Wait()
+	})
+}
+
 func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()

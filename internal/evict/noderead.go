@@ -34,12 +34,17 @@ func NewLiveNode(node *v1.Node, sent time.Time) LiveNode {
 	}
 }
 
-// nodeRead is one GET of a node. It is immutable once done is closed.
+// nodeRead is one GET of a node. It is immutable once done is closed. Until the GET has an answer, its outcome is that
+// of a GET that was cut.
 type nodeRead struct {
 	sent    time.Time
 	done    chan struct{}
 	live    LiveNode
 	outcome eviction.Outcome // proceed when the node was read
+}
+
+func newNodeRead(sent time.Time) *nodeRead {
+	return &nodeRead{sent: sent, done: make(chan struct{}), outcome: interrupted()}
 }
 
 // serves reports whether a call may wait for the GET, or use its answer: the GET is in flight, or it has succeeded and
@@ -84,18 +89,19 @@ func (c *Confirmed) takeRead(node string, notBefore time.Time) (read *nodeRead, 
 		return last, false
 	}
 	maps.DeleteFunc(c.reads, func(_ string, old *nodeRead) bool { return now.Sub(old.sent) > maxReadAge })
-	read = &nodeRead{sent: now, done: make(chan struct{})}
+	read = newNodeRead(now)
 	c.reads[node] = read
 	return read, true
 }
 
 // Probe reads a node, to see whether the API server is back after an outage. NodeRead receives the outcome.
 func (c *Confirmed) Probe(ctx context.Context, node string) {
-	c.get(ctx, node, &nodeRead{sent: c.Clock.Now(), done: make(chan struct{})})
+	c.get(ctx, node, newNodeRead(c.Clock.Now()))
 }
 
-// get makes the GET.
+// get makes the GET. If it panics, those that wait for the GET make their own.
 func (c *Confirmed) get(ctx context.Context, name string, read *nodeRead) {
+	defer close(read.done)
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	node, err := c.getNode(bounded, name)
@@ -105,7 +111,6 @@ func (c *Confirmed) get(ctx context.Context, name string, read *nodeRead) {
 	if read.outcome.Kind == proceed {
 		read.live = NewLiveNode(node, read.sent)
 	}
-	close(read.done)
 }
 
 // Clock is the time by which calls are confirmed. Its times carry the monotonic clock.

@@ -9,7 +9,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/device"
 	"github.com/taint-manager/taint-manager/internal/breaker"
@@ -225,10 +224,6 @@ func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
 	if before == nil || before.UID != n.UID {
 		before = updated.withTaints(nil)
 		before.estimate = estimateOf(&m.rules, before, m.reading.Journal, at)
-	}
-	order, err := resourceversion.CompareResourceVersion(updated.version, before.version)
-	if err == nil && order < 0 {
-		return // a list may come from a cache that lags behind
 	}
 	updated.estimate = before.estimate.with(&m.rules, updated, at).explained(&m.rules, m.reading.Journal, at)
 	m.nodes[n.Name] = updated

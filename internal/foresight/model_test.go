@@ -91,24 +91,6 @@ func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
 	}
 }
 
-// A list that follows a reading may come from a cache that lags behind: a taint is not lifted by it, and set again
-// later.
-func TestAnOlderVersionOfANodeIsIgnored(t *testing.T) {
-	versioned := func(version string, taints ...v1.Taint) *v1.Node {
-		n := node("n1", taints...)
-		n.ResourceVersion = version
-		return n
-	}
-	for version, want := range map[string]string{"9": "goes at -1m39s", "11": "goes at 1m0s", "": "goes at 1m0s"} {
-		m := modelOf(foresight.Focus{}, versioned("10", timed("gpu:NoExecute", -100)), pod("a"))
-		m.ReplaceNodes([]*v1.Node{versioned(version)}, at(30))
-		m.UpdateNode(versioned("12", parsed("gpu:NoExecute")), at(60))
-		if got := told(&m.Pending(at(60), nil).Pods[0].Prediction); got != want {
-			t.Errorf("version %q: %s, want %s", version, got, want)
-		}
-	}
-}
-
 // nobody is a reconciler that ignores changes.
 type nobody struct{}
 
