@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -58,6 +59,7 @@ func Command(b Build) *cobra.Command {
 func (s *settings) run(ctx context.Context, b Build) error {
 	logs.InitLogs()
 	defer logs.FlushLogs()
+	defer runtime.KeepAlive(ballast())
 	if err := logsapi.ValidateAndApply(s.logging, nil); err != nil {
 		return flags.UsageError{Err: fmt.Errorf("setting up the logs: %w", err)}
 	}

@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// garbage is the GOGC of this process, in which the plain workers run. It is that of taint-manager.
+// garbage is the GOGC of this process: collections cost the plain workers, which run in it, little.
 const garbage = 400
 
 func run(ctx context.Context, args []string) error {

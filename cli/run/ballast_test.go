@@ -1,0 +1,57 @@
+package run
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestWithTheBallastGarbageIsCollectedRarely(t *testing.T) {
+	without := collections()
+	block := ballast()
+	with := collections()
+	runtime.KeepAlive(block)
+	if with == 0 || 3*with > without {
+		t.Errorf("%d collections, and %d without the ballast, want a third of them at most", with, without)
+	}
+}
+
+// garbage keeps the compiler from putting what is allocated on the stack.
+var garbage []byte
+
+// collections returns how often garbage is collected while 256 MiB are allocated.
+func collections() uint32 {
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 256 << 10 {
+		garbage = make([]byte, 1<<10)
+	}
+	runtime.ReadMemStats(&after)
+	return after.NumGC - before.NumGC
+}
+
+func TestTheBallastTakesNoMemory(t *testing.T) {
+	before := resident(t)
+	block := ballast()
+	if grown := resident(t) - before; grown > ballastSize/4 {
+		t.Errorf("%d bytes of resident memory for a ballast of %d", grown, len(block))
+	}
+	runtime.KeepAlive(block)
+}
+
+// resident returns this process's resident memory in bytes.
+func resident(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("this system has no /proc/self/statm")
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
