@@ -211,7 +211,7 @@ WORK ?=
 .PHONY: scale
 scale: build controlplane ## Measure a million pods on a server of its own, and write docs/scale.json and docs/reference/scale.md: 12 minutes (PODS=10000,...).
 	go build -trimpath -tags grpcnotrace -o bin/scale ./test/scale
-	bin/scale $(if $(PODS),-pods '$(PODS)')
+	bin/scale $(if $(PODS),-pods '$(PODS)',-json docs/scale.json -document docs/reference/scale.md)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz test for FUZZTIME (1m).

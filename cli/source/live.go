@@ -227,7 +227,7 @@ func (c Cluster) readDevices(ctx context.Context, in string, to *foresight.Build
 		err := c.each(ctx, resource, in, metav1.ListOptions{}, to.Add)
 		switch {
 		case apierrors.IsForbidden(err):
-			r.DevicesUnknown = "this user may not list " + resource
+			r.DevicesUnknown = mayNotList(resource, in)
 		case err != nil && !apierrors.IsNotFound(err):
 			return err
 		}
@@ -285,7 +285,7 @@ func (c Cluster) eachAllowed(
 ) (refused string, err error) {
 	err = c.each(ctx, resource, namespace, o, to.Add)
 	if apierrors.IsForbidden(err) {
-		return "this user may not list " + resource, nil
+		return mayNotList(resource, namespace), nil
 	}
 	return "", err
 }
@@ -324,6 +324,14 @@ func grantIn(namespace, role string) string {
 	}
 	return fmt.Sprintf("kubectl -n %s create rolebinding taint-manager-viewer --%s=taint-manager-viewer --user=USER",
 		namespace, role)
+}
+
+// mayNotList says that this user may not list a resource, in a namespace or in all, and how that is granted.
+func mayNotList(resource, namespace string) string {
+	if where(resource, namespace) == "" {
+		namespace = ""
+	}
+	return fmt.Sprintf("this user may not list %s ('%s' grants it)", resource, grantIn(namespace, "clusterrole"))
 }
 
 // refused returns an error that gives the API server's reason and the next step.

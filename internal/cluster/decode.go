@@ -47,9 +47,7 @@ type (
 )
 
 // message decodes itself from protobuf. It keeps the fields that were decoded before, so it can be decoded in parts.
-type message interface {
-	Unmarshal(data []byte) error
-}
+type message interface{ Unmarshal(data []byte) error }
 
 // whole returns the object in the API's own type.
 func (p *pod) whole() *v1.Pod   { return &p.Pod }
@@ -158,8 +156,7 @@ type listOf[T any, P interface {
 }] struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
-
-	Items []T `json:"items"`
+	Items           []T `json:"items"`
 }
 
 type (
@@ -169,9 +166,7 @@ type (
 
 // DeepCopyObject returns a list with the same items.
 func (l *listOf[T, P]) DeepCopyObject() runtime.Object {
-	c := *l
-	c.Items = slices.Clone(l.Items)
-	return &c
+	return &listOf[T, P]{l.TypeMeta, l.ListMeta, slices.Clone(l.Items)}
 }
 
 // Unmarshal decodes a list.

@@ -40,7 +40,7 @@ func (e *Eviction) validate(at *field.Path) field.ErrorList {
 
 func (c *ClientConnection) validate(at *field.Path) (all field.ErrorList) {
 	if c.QPS != -1 { // Kubernetes' way to write no limit. Other negative numbers are more likely a mistake.
-		all = noLimitOr(at.Child("qps"), float64(c.QPS), 1, 1e5, "must be 0 or -1 (no limit), or 1 to 100000")
+		all = noLimitOr(at.Child("qps"), c.QPS, 1, 1e5, "must be 0 or -1 (no limit), or 1 to 100000")
 	}
 	all = append(all, between(at.Child("burst"), c.Burst, 0, 1e6)...)
 	if c.Burst > 0 && c.QPS <= 0 { // it would have no effect
@@ -83,7 +83,7 @@ func between(at *field.Path, n, least, most int) field.ErrorList {
 }
 
 // noLimitOr allows the numbers from least to most, and 0 for no limit.
-func noLimitOr(at *field.Path, x, least, most float64, message string) field.ErrorList {
+func noLimitOr[F float32 | float64](at *field.Path, x, least, most F, message string) field.ErrorList {
 	if x != 0 && !(least <= x && x <= most) { // NaN is refused, too
 		return field.ErrorList{field.Invalid(at, x, message)}
 	}

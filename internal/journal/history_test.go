@@ -423,17 +423,18 @@ func TestAPartitionIsCompressedIfItDoesNotFit(t *testing.T) {
 }
 
 // Of 100,000 nodes that are not ready, all records are read back; of more than fit, the others are named.
-func TestAHundredThousandNodesFit(t *testing.T) {
+func TestAHundredThousandNodesFitAndNoStartMovesAtARestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")
 	}
+	listed := tainted(unreachable + "@5")
 	fill := func(nodes int) (most int, compressed bool, leftOut []string) {
 		partitions := make([]map[string]journal.Record, journal.Partitions)
 		random := rand.New(rand.NewPCG(1, 2))
 		for i := range nodes {
 			name := fmt.Sprintf("ip-10-%d-%d-%d.eu-central-1.compute.internal", random.IntN(250), i/250, i%250)
 			version := strconv.Itoa(123456789 + 5*i + random.IntN(5))
-			s := journal.TaintState{Taint: tainted(unreachable + "@5")[0], From: version, Start: second(float64(random.IntN(600)))}
+			s := journal.TaintState{Taint: listed[0], From: version, Start: second(float64(random.IntN(600)))}
 			number := journal.PartitionOf(name)
 			if partitions[number] == nil {
 				partitions[number] = map[string]journal.Record{}
@@ -450,8 +451,16 @@ func TestAHundredThousandNodesFit(t *testing.T) {
 				t.Fatalf("%d of %d records are read; %v, %v", len(p.Records), len(records), problems, err)
 			}
 			for node, r := range p.Records {
-				if r.UID != records[node].UID || !r.Taints[0][0].Start.Equal(records[node].Taints[0][0].Start) {
+				start := records[node].Taints[0][0].Start
+				if r.UID != records[node].UID || !r.Taints[0][0].Start.Equal(start) {
 					t.Fatalf("%s: got %+v, want %+v", node, r, records[node])
+				}
+				restarted, _ := journal.NodeHistory{}.Observe(journal.Observation{
+					Viewpoint: journal.Viewpoint{At: skew.Instant{Time: second(700)}}, Taints: listed, Version: r.Version, Gap: true,
+				})
+				restarted, _ = restarted.ApplyRecord(r.UID, r, journal.Viewpoint{At: skew.Instant{Time: second(710)}})
+				if since := restarted.Taints()[0][0].Since; !since.Equal(start) {
+					t.Fatalf("%s: after a restart, the taint counts from %v, want %v", node, since, start)
 				}
 			}
 		}

@@ -11,7 +11,7 @@ var root = filepath.Join("..", "..")
 
 func TestVersionsAreSemantic(t *testing.T) {
 	for version, ok := range map[string]bool{
-		"v1.2.3": true, "v0.1.0-dev": true, "v1.2.3-4-gabc-dirty": true, "1.2.3": false, "v1.2": false, "v1.2.3+meta": false, "v01.2.3": false, "latest": false, "": false,
+		"v1.2.3": true, "v1.0.0-dev": true, "v1.2.3-4-gabc-dirty": true, "1.2.3": false, "v1.2": false, "v1.2.3+meta": false, "v01.2.3": false, "latest": false, "": false,
 	} {
 		err := Info{Version: version}.Validate()
 		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "VERSION="+version+" is refused") {

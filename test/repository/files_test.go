@@ -2,15 +2,10 @@ package repository
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -45,39 +40,6 @@ func read(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// prose returns the comments of Go files, scripts and style sheets, and whole documents, by file.
-func prose(t *testing.T) map[string]string {
-	t.Helper()
-	texts := map[string]string{}
-	for _, name := range tree(t) {
-		switch path.Ext(name) {
-		case ".go":
-			texts[name] = goComments(t, name)
-		case ".md":
-			texts[name] = read(t, name)
-			if name == "CHANGELOG.md" { // it quotes what was replaced
-				texts[name] = regexp.MustCompile("`[^`]*`").ReplaceAllString(texts[name], "")
-			}
-		case ".js", ".css":
-			texts[name] = strings.Join(regexp.MustCompile(`(?s)/\*.*?\*/|(?m-s://.*$)`).FindAllString(read(t, name), -1), "\n;\n")
-		}
-	}
-	return texts
-}
-
-func goComments(t *testing.T, name string) string {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for _, group := range file.Comments {
-		text.WriteString(group.Text() + "\n;\n")
-	}
-	return text.String()
 }
 
 func receiverType(e ast.Expr) string {

@@ -278,16 +278,3 @@ func anchors(t *testing.T, file string) (all []string) {
 	}
 	return all
 }
-
-func TestNoPlaceIsLeftToBeFilled(t *testing.T) {
-	atRoot(t)
-	for _, file := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), "@"+"@") {
-			t.Errorf("%s has a place that is still to be filled", file)
-		}
-	}
-}

@@ -37,16 +37,13 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	sizes := flags.String("pods", "10000,100000,1000000", "numbers of pods, with commas between")
 	latency := flags.Duration("latency", 2*time.Millisecond, "how long the server takes for a call")
-	file := flags.String("results", "docs/scale.json", "the file to add the results to")
-	document := flags.String("document", "docs/reference/scale.md", "the document to write")
+	file := flags.String("json", "", "the file to write the results to, as JSON")
+	document := flags.String("document", "", "the document to write")
 	profiles := flags.String("profiles", "", "the folder to write profiles to; empty: none")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the command line: %w", err)
 	}
-	r, err := readResults(*file)
-	if err != nil {
-		return err
-	}
+	r := results{Ours: map[int]outcome{}, Builtin: map[int]outcome{}}
 	r.Machine = fmt.Sprintf("%s, %d cores", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU())
 	for size := range strings.SplitSeq(*sizes, ",") {
 		pods, err := strconv.Atoi(size)
@@ -61,11 +58,9 @@ func run(ctx context.Context, args []string) error {
 				return fmt.Errorf("%d pods, the built-in controller: %w", pods, err)
 			}
 		}
-		if err := r.write(*file, *document); err != nil {
-			return err
-		}
 	}
-	return nil
+	fmt.Print(r.table())
+	return r.write(*file, *document)
 }
 
 // measure measures taint-manager, or the built-in controller, with this number of pods.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,11 +13,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
+	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -45,7 +48,7 @@ func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
 	}
 }
 
-// TestTheAnswersAreThoseOfARealServer sends the same requests to both servers.
+// TestTheAnswersAreThoseOfARealServer sends the same requests to both servers, and runs a manager with both.
 func TestTheAnswersAreThoseOfARealServer(t *testing.T) {
 	s := newServer(testPods, 0)
 	defer s.Close()
@@ -55,7 +58,8 @@ func TestTheAnswersAreThoseOfARealServer(t *testing.T) {
 	}
 	defer s.CloseClientConnections()
 	config.ContentType = runtime.ContentTypeProtobuf
-	got := talk(t, kubernetes.NewForConfigOrDie(config))
+	ours := kubernetes.NewForConfigOrDie(config)
+	got := append(talk(t, ours), evicted(t, ours, func() { s.taint(3, 4, "fire") })...)
 
 	c, err := testcluster.Start(t.Context(), testcluster.Options{
 		WithoutControllerManager: true, WithoutScheduler: true, WithoutNodes: true,
@@ -69,7 +73,14 @@ func TestTheAnswersAreThoseOfARealServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, client)
-	if want := talk(t, client); !slices.Equal(got, want) {
+	want := append(talk(t, client), evicted(t, client, func() {
+		node := load.ReadyNode("node-000003")
+		node.Spec.Taints = []v1.Taint{{Key: "fire", Effect: v1.TaintEffectNoExecute}}
+		if _, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+			t.Error(err)
+		}
+	})...)
+	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
@@ -152,4 +163,44 @@ func talk(t *testing.T, client kubernetes.Interface) (answers []string) {
 	_, err = maps.Update(t.Context(), made, metav1.UpdateOptions{})
 	say("update of another version", err)
 	return answers
+}
+
+// evicted runs a manager until all pods of node 3, which is then tainted, are gone. It returns the pods that are left.
+func evicted(t *testing.T, client kubernetes.Interface, taint func()) (left []string) {
+	t.Helper()
+	m, err := taintmanager.New(client, nil, taintmanager.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() {
+		if err := m.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	running.Go(func() {
+		if err := m.Lead(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	taint()
+	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+		all, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		left = left[:0]
+		for i := range all.Items {
+			left = append(left, all.Items[i].Name)
+		}
+		return !slices.ContainsFunc(all.Items, func(p v1.Pod) bool { return p.Spec.NodeName == "node-000003" }), nil
+	})
+	if err != nil {
+		t.Fatalf("%d pods are left: %v", len(left), err)
+	}
+	slices.Sort(left)
+	return left
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -70,28 +68,13 @@ type results struct {
 	Builtin map[int]outcome `json:"builtin"`
 }
 
-func readResults(file string) (r results, err error) {
-	r = results{Ours: map[int]outcome{}, Builtin: map[int]outcome{}}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
-	if err != nil {
-		return r, fmt.Errorf("reading earlier results: %w", err)
-	}
-	return r, nil
-}
-
-// write writes the results, and the document with their table.
+// write writes the results, and the document with their table. An empty name means that one is not written.
 func (r results) write(file, document string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
-	if err == nil {
+	if err == nil && file != "" {
 		err = os.WriteFile(file, append(text, '\n'), 0o644)
 	}
-	if err == nil {
+	if err == nil && document != "" {
 		err = os.WriteFile(document, []byte(fmt.Sprintf(documentFormat, r.Machine, r.table())), 0o644)
 	}
 	if err != nil {

@@ -214,7 +214,8 @@ func (o *object) content() (data map[string]string) {
 // written processes the answer to a write. After a failure the object is read before it is written again: another
 // client may have written it, or this write may be stored nevertheless.
 func (o *object) written(version string, err error) {
-	o.next = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*time.Second/throughput))
+	share := time.Duration(journal.Size(o.sent)) * journal.Partitions * time.Second / budget
+	o.next = o.now.Add(max(writeInterval, share))
 	if err == nil {
 		o.version, o.data, o.pause = version, o.sent, 0
 		o.problem(unwritten, nil)
