@@ -331,7 +331,7 @@ func mayNotList(resource, namespace string) string {
 	if where(resource, namespace) == "" {
 		namespace = ""
 	}
-	return fmt.Sprintf("this user may not list %s ('%s' grants it)", resource, grantIn(namespace, "clusterrole"))
+	return fmt.Sprintf("this user may not list %s, which '%s' grants", resource, grantIn(namespace, "clusterrole"))
 }
 
 // refused returns an error that gives the API server's reason and the next step.

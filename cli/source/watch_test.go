@@ -119,7 +119,7 @@ func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"the labels of one namespace (shop), by which policies select, are unknown (this user may not list namespaces): pods there count as held"}
+		want := []string{"the labels of one namespace (shop), by which policies select, are unknown (this user may not list namespaces, which 'kubectl create clusterrolebinding taint-manager-viewer --clusterrole=taint-manager-viewer --user=USER' grants): pods there count as held"}
 		if diff := cmp.Diff(want, of.Pending(ctx).Incomplete); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
