@@ -56,11 +56,11 @@ const (
 		"| state | meaning |\n|---|---|\n"
 	waitsIntro = "\n`blocked`, `refused` and `delayed` evictions are retried, and keep their state until a call has another " +
 		"[outcome](outcomes.md), or until their deadline moves into the future.\n\n" +
-		"In metrics, each eviction has exactly one state, and a call in flight does not change it; otherwise, alerts would begin " +
-		"anew with each call. So metrics have no state `in-flight`: `taint_manager_evictions_in_flight` counts the calls.\n\n" +
+		"In metrics, each eviction has exactly one state, and a call in flight does not change it: otherwise each retry would " +
+		"reset the alerts. So metrics have no state `in-flight`; `taint_manager_evictions_in_flight` counts the calls.\n\n" +
 		"## Why an eviction waits\n\nThe label `waits_for` of metrics says why a `due` eviction waits. The status page, " +
-		"`waitsFor` in the JSON, and `pending --server` say it in words. It is empty if the cause is unknown, as after a failed " +
-		"call. During a pause, metrics have `pause` for all `due` and `delayed` evictions.\n\n" +
+		"`waitsFor` in the JSON, and `pending --server` say it in words. It is empty during the backoff after a failed call. " +
+		"During a pause, metrics have `pause` for all `due` and `delayed` evictions.\n\n" +
 		"| `waits_for` | in words | meaning |\n|---|---|---|\n"
 )
 

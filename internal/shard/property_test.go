@@ -23,7 +23,7 @@ type machine struct {
 	accepted map[types.UID]bool
 	refused  map[types.UID]float64           // when a request was first refused
 	met      map[types.UID][]*dispatch.Ended // of the present eviction
-	states   map[eviction.State]int        // how often a check has seen each
+	states   map[eviction.State]int          // how often a check has seen each
 
 	rated  bool // by the judge
 	untold bool // the node has not been judged by this judge, or with these taints, yet
