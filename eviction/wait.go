@@ -23,7 +23,7 @@ func WaitCauses() []WaitCause {
 func (w WaitCause) Meaning() string {
 	return map[WaitCause]string{
 		WaitsForTurn: "other evictions use all capacity, or other namespaces or nodes come first",
-		WaitsForRate: "the rate, or the limit of all calls, has no token",
+		WaitsForRate: "the rate, or " + RateOfAllCalls + " for all calls, has no token",
 		WaitsForShare: "its namespace already uses its whole share of capacity, because its calls take longer than a " +
 			"second: the API server or a webhook is slow",
 		WaitsForPause:  "all evictions are paused",
