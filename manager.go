@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/cluster"
@@ -282,7 +283,7 @@ func (m *Manager) Earliest(ctx context.Context, limit int) (all []View, left int
 			left++
 			continue
 		}
-		v.Own = !v.IsHeld() && v.DeletedBy == "" && ownBy(self, v.Pod) != dispatch.Other
+		v.Own = v.State != eviction.StateHeld && v.DeletedBy == "" && ownBy(self, v.Pod) != dispatch.Other
 		shown = append(shown, *v)
 	}
 	return shown, left, nil

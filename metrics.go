@@ -97,10 +97,10 @@ func (me *metrics) ended(e *eviction.Request, o *eviction.Outcome) {
 // collect exports the present state. Values that only a leader knows are 0 on all other replicas, so that sums and
 // maxima over all replicas are right.
 func (me *metrics) collect(to chan<- prometheus.Metric) {
-	show := func(name, help string, value float64, labels ...string) {
+	show := func(name, help string, value float64, labels ...string) { // each label's name, then its value
 		var names, values []string
-		if len(labels) > 0 {
-			names, values = labels[:1], labels[1:]
+		for label := range slices.Chunk(labels, 2) {
+			names, values = append(names, label[0]), append(values, label[1])
 		}
 		d := prometheus.NewDesc("taint_manager_"+name, help, names, nil)
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, values...)
@@ -117,14 +117,12 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 			"that are blocked, refused or delayed. From the leader; 0 elsewhere, and in a dry run.",
 			float64(pending.Rates[level.Rate]), "rate", level.Rate)
 	}
-	if m.Paused() {
-		pause(&pending)
-	}
-	for _, p := range eviction.AllPending() {
-		show("pending_evictions", "Evictions by state, each in exactly one. A call under way does not change the state. "+
-			"From the leader; 0 elsewhere, and in a dry run.", float64(pending.Counts[p]), "state", p.String())
-		show("oldest_due_seconds", "Seconds since the earliest deadline of a state; 0 for scheduled. From "+
-			"the leader; 0 elsewhere, and in a dry run.", sinceDeadline(pending.Oldest[p]), "state", p.String())
+	for _, class := range shard.Classes() {
+		count, labels := pending.Counts[class], []string{"state", string(class.State), "waits_for", string(class.Waits)}
+		show("pending_evictions", "Evictions by state and by what they wait for; each counts once. A call in flight "+
+			"changes neither. From the leader; 0 elsewhere, and in a dry run.", float64(count.N), labels...)
+		show("oldest_due_seconds", "Seconds since the earliest deadline, by state and by what evictions wait for; 0 "+
+			"for scheduled. From the leader; 0 elsewhere, and in a dry run.", sinceDeadline(count.Oldest), labels...)
 	}
 	show("leading", "1 while this replica leads, by its own clock; 0 in a dry run.", oneIf(m.evicts()))
 	show("paused", "1 while the configuration of this replica pauses all evictions.", oneIf(m.Paused()))
@@ -138,15 +136,6 @@ func (me *metrics) collect(to chan<- prometheus.Metric) {
 // evicts reports whether this process leads and may evict.
 func (m *Manager) evicts() bool {
 	return m.leads.Load() && !m.options.DryRun && m.options.Leading()
-}
-
-// pause counts due and delayed evictions as paused: during a pause, only the pause explains why they do not start.
-func pause(p *shard.Pending) {
-	for _, is := range []eviction.Pending{eviction.PendingDue, eviction.PendingDelayed} {
-		p.Counts[eviction.PendingPaused] += p.Counts[is]
-		p.Oldest.Take(eviction.PendingPaused, p.Oldest[is])
-		p.Counts[is], p.Oldest[is] = 0, time.Time{}
-	}
 }
 
 // walk asks all shards at the same time, and counts their evictions. A shard that does not answer counts with its last
@@ -168,11 +157,7 @@ func (me *metrics) walk() shard.Pending {
 		})
 	}
 	asking.Wait()
-	all := shard.Pending{Rates: map[string]int{}}
-	for _, p := range me.last {
-		all.Add(p)
-	}
-	return all
+	return shard.Sum(me.last)
 }
 
 // tripped returns the number of tripped groups of each breaker of the configuration.

@@ -55,12 +55,15 @@ func managing(t *testing.T) (m *Manager, stop [2]context.CancelFunc) {
 	return m, stop
 }
 
+// waiting is the class of the pods of managing.
+var waiting = shard.Class{State: eviction.StateDue, Waits: eviction.WaitsForTurn}
+
 func TestAShardThatDoesNotAnswerCountsWithItsLastAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		m, stop := managing(t)
 		metrics := newMetrics(m)
-		oldest := func() time.Time { return metrics.walk().Oldest[eviction.PendingDue] }
+		oldest := func() time.Time { return metrics.walk().Counts[waiting].Oldest }
 		if got := oldest(); !got.Equal(began) {
 			t.Fatalf("the oldest is of %v, want %v", got, began)
 		}
@@ -81,7 +84,7 @@ func TestAShardThatDoesNotAnswerKeepsNoOtherFromAnswering(t *testing.T) {
 		stop[0]()
 		time.Sleep(time.Minute) //nolint:forbidigo // in a bubble, whose time is virtual
 		asked, pending := time.Now(), newMetrics(m).walk()
-		if got, want := pending.Oldest[eviction.PendingDue], began.Add(time.Second); !got.Equal(want) || time.Since(asked) > walkTimeout {
+		if got, want := pending.Counts[waiting].Oldest, began.Add(time.Second); !got.Equal(want) || time.Since(asked) > walkTimeout {
 			t.Errorf("the oldest is of %v, want %v, after %v", got, want, time.Since(asked))
 		}
 		stop[1]()

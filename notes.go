@@ -62,7 +62,7 @@ const maxHeldReports = 100
 func (m *Manager) reportHeld(ctx context.Context) {
 	holds := func(s *shard.Shard) bool {
 		p, err := s.Pending(ctx)
-		return err == nil && p.Counts[eviction.PendingHeld] > 0
+		return err == nil && p.Counts[shard.Class{State: eviction.StateHeld}].N > 0
 	}
 	if !m.HasSynced() || !slices.ContainsFunc(m.shards, holds) {
 		return
@@ -71,7 +71,7 @@ func (m *Manager) reportHeld(ctx context.Context) {
 	if err != nil {
 		return // this process no longer leads
 	}
-	held := slices.DeleteFunc(views, func(v eviction.View) bool { return !v.IsHeld() })
+	held := slices.DeleteFunc(views, func(v eviction.View) bool { return v.State != eviction.StateHeld })
 	for _, v := range held[:min(len(held), maxHeldReports)] {
 		m.notify(eviction.Note{
 			Kind: eviction.EvictionHeld, Pod: v.Pod, Verdict: v.Verdict, Policy: v.Policy, Held: v.Held,
@@ -106,9 +106,9 @@ func (m *Manager) log(n eviction.Note) {
 			about = append(about, "heldBy", n.Held.String())
 		}
 		m.options.Logger.Info("The eviction of the pod is cancelled", append(about, "because", n.WhyStays())...)
-	case eviction.EvictionDelayed:
-		m.options.Logger.Info("The eviction of the pod is delayed; it is tried again", append(about,
-			"cause", n.Outcome.Cause, "message", n.Outcome.Message)...)
+	case eviction.EvictionStuck:
+		m.options.Logger.Info("The eviction of the pod is stuck; it is tried again", append(about,
+			"state", n.Outcome.Stuck(), "cause", n.Outcome.Cause, "message", n.Outcome.Message)...)
 	case eviction.EvictionHeld:
 		m.options.Logger.Info("The eviction of the pod is held", append(about, "by", n.Held.String())...)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
@@ -40,7 +41,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 		s.Evictions[1].Own = true
 		s.Manager.Pace = &status.Pace{EvictionsPerSecond: 0.01, Delayed: 1, Last: s.At.Add(100 * time.Second), Evictions: 2}
 		gone := &s.Evictions[0]
-		gone.State, gone.DeletedBy, gone.ExposedSince = status.Due, "the DaemonSet controller", gone.Deadline
+		gone.State, gone.DeletedBy, gone.ExposedSince = eviction.StateDue, "the DaemonSet controller", gone.Deadline
 		s.Evictions[1].Returned, s.Evictions[1].Owner = 2, &status.Owner{Kind: "Job", Group: "batch.volcano.sh", Name: "train"}
 	case "starts":
 		s.Manager.Synced = false
@@ -87,12 +88,12 @@ func managersTrips() []status.Trip {
 func managed() status.Snapshot {
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	one := status.Eviction{
-		UID: "u1", Namespace: "shop", Pod: "a", Node: "n2", State: status.Blocked, Deadline: noon.Add(-time.Minute),
+		UID: "u1", Namespace: "shop", Pod: "a", Node: "n2", State: eviction.StateBlocked, Deadline: noon.Add(-time.Minute),
 		Taint: "network=slow:NoExecute", ExposedSince: noon.Add(-6 * time.Minute), Because: "because",
 		NextTry: noon.Add(12 * time.Second), Attempts: 3, Cause: "pdb", Message: "Cannot evict pod.",
 	}
 	two := status.Eviction{
-		UID: "u2", Namespace: "shop", Pod: "b", Node: "n4", State: status.Scheduled, Deadline: noon.Add(90 * time.Second),
+		UID: "u2", Namespace: "shop", Pod: "b", Node: "n4", State: eviction.StateScheduled, Deadline: noon.Add(90 * time.Second),
 		Taint: "disk:NoExecute", ExposedSince: noon, Because: "because", NextTry: noon.Add(90 * time.Second),
 	}
 	return status.Snapshot{
@@ -106,18 +107,18 @@ func managed() status.Snapshot {
 // eviction is accepted.
 func managedNight() status.Snapshot {
 	s := managed()
-	of := func(name, state string, change func(*status.Eviction)) status.Eviction {
+	of := func(name string, state eviction.State, change func(*status.Eviction)) status.Eviction {
 		e := s.Evictions[1]
 		e.UID, e.Pod, e.State, e.Deadline, e.NextTry = name, name, state, s.At.Add(-10*time.Minute), time.Time{}
 		change(&e)
 		return e
 	}
 	s.Evictions = []status.Eviction{
-		of("held-0", status.Held, func(e *status.Eviction) { e.HeldBy = "breaker outage" }),
-		of("limited-0", status.Due, func(e *status.Eviction) { e.WaitsFor, e.WaitsForRate = "rate cluster", "cluster" }),
-		of("paused-0", status.Due, func(e *status.Eviction) { e.WaitsFor = "the end of the pause" }),
-		of("done-0", status.Done, func(e *status.Eviction) { e.Attempts, e.Cause = 2, "pdb" }),
-		of("web-5d4f8c7b9-7b67d", status.Done, func(e *status.Eviction) {
+		of("held-0", eviction.StateHeld, func(e *status.Eviction) { e.HeldBy = "breaker outage" }),
+		of("limited-0", eviction.StateDue, func(e *status.Eviction) { e.WaitsFor, e.WaitsForRate = "rate cluster", "cluster" }),
+		of("paused-0", eviction.StateDue, func(e *status.Eviction) { e.WaitsFor = "the end of the pause" }),
+		of("terminating-0", eviction.StateTerminating, func(e *status.Eviction) { e.Attempts, e.Cause = 2, "pdb" }),
+		of("web-5d4f8c7b9-7b67d", eviction.StateTerminating, func(e *status.Eviction) {
 			e.UID, e.Policy = "0d36d2b4-da99-4e2e-87db-8247b9fbe3c8", "drain"
 		}),
 	}
@@ -130,7 +131,7 @@ func managedShop() status.Snapshot {
 	blocked, slow := &s.Evictions[0], &s.Evictions[1]
 	blocked.Pod, blocked.UID = "api-5d4f8c7b9-q8zvw", "8ef2f453-edd6-4abe-83c5-bd5edf521700"
 	blocked.Budget, blocked.Owner = "api", &status.Owner{Kind: "Deployment", Name: "api"}
-	slow.Pod, slow.UID, slow.State = "logs-0", "3f8b6c57-5216-4826-84fb-e2037e8cd0e5", status.Due
+	slow.Pod, slow.UID, slow.State = "logs-0", "3f8b6c57-5216-4826-84fb-e2037e8cd0e5", eviction.StateDue
 	slow.WaitsFor = "a place: namespace shop already has 32 calls in flight, half of what is free"
 	s.Evicted = []status.Evicted{{Namespace: "shop", Pod: "web-5d4f8c7b9-zzbrp", UID: "gone", At: s.At.Add(-2 * time.Minute)}}
 	return s

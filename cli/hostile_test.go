@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/taint-manager/taint-manager/cli"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
@@ -58,7 +59,7 @@ func hostileManager(t *testing.T) string {
 	e := &s.Evictions[0]
 	e.Budget, e.UID, e.Namespace, e.Pod, e.Node, e.Taint, e.Because, e.Cause, e.Message = hostile, hostile, hostile, hostile, hostile, hostile, hostile, hostile, hostile
 	e2 := &s.Evictions[1]
-	e2.UID, e2.Pod, e2.State, e2.Cause, e2.Message, e2.Budget, e2.Attempts = hostile, "web-0", status.Blocked, hostile, hostile, hostile, 2
+	e2.UID, e2.Pod, e2.State, e2.Cause, e2.Message, e2.Budget, e2.Attempts = hostile, "web-0", eviction.StateBlocked, hostile, hostile, hostile, 2
 	s.Manager.Role, s.Manager.Leader, s.Manager.Identity, s.Manager.Trouble = status.Standby, hostile, hostile, hostile
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/refuses") {

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/taint-manager/taint-manager/cli"
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // TestTheReferenceIsMadeFromTheCode holds docs/reference equal to the help, the flags and the comments of the structs
@@ -47,6 +48,35 @@ func TestTheReferenceOfThePagesJSONIsMadeFromTheCode(t *testing.T) {
 	parseStructs(t, filepath.Join("..", "internal", "status")).
 		write(&page, "Snapshot", "Changes", "EvictionList", "NodeList", "Error")
 	compareReference(t, "api", page.String())
+}
+
+const (
+	statesIntro = "# The states of an eviction\n\nThis page is made from the code by `make golden`. The status page, its " +
+		"[JSON](api.md), [pending](pending.md) and the label `state` of [metrics](metrics.md) have these words.\n\n" +
+		"| state | meaning |\n|---|---|\n"
+	waitsIntro = "\n`blocked`, `refused` and `delayed` evictions are retried, and keep their state until a call has another " +
+		"[outcome](outcomes.md), or until their deadline moves into the future.\n\n" +
+		"In metrics, each eviction has exactly one state, and a call in flight does not change it: otherwise each retry would " +
+		"reset the alerts. So metrics have no state `in-flight`; `taint_manager_evictions_in_flight` counts the calls.\n\n" +
+		"## Why an eviction waits\n\nThe label `waits_for` of metrics says why a `due` eviction waits. The status page, " +
+		"`waitsFor` in the JSON, and `pending --server` say it in words. It is empty during the backoff after a failed call. " +
+		"During a pause, metrics have `pause` for all `due` and `delayed` evictions.\n\n" +
+		"| `waits_for` | in words | meaning |\n|---|---|---|\n"
+)
+
+// TestTheReferenceOfStatesIsMadeFromTheCode holds docs/reference/states.md equal to package eviction.
+func TestTheReferenceOfStatesIsMadeFromTheCode(t *testing.T) {
+	var page strings.Builder
+	page.WriteString(statesIntro)
+	for _, state := range eviction.States() {
+		fmt.Fprintf(&page, "| `%s` | %s |\n", state, state.Meaning())
+	}
+	page.WriteString(waitsIntro)
+	for _, cause := range eviction.WaitCauses() {
+		wait := eviction.Wait{Cause: cause, Rate: "cluster", Namespace: "shop", Calls: 32}
+		fmt.Fprintf(&page, "| `%s` | %s | %s |\n", cause, wait, cause.Meaning())
+	}
+	compareReference(t, "states", page.String())
 }
 
 // compareReference holds a page of docs/reference equal to what the code makes of it.
@@ -166,7 +196,7 @@ func (s structs) writeField(page *strings.Builder, field *ast.Field) []string {
 	of, list := elementType(field.Type)
 	key, options, inJSON := strings.Cut(jsonTag(field), ",")
 	var refers []string
-	kind := map[string]string{"Time": "time", "UID": "string", "int64": "integer", "int": "integer", "float64": "number", "bool": "boolean"}[of]
+	kind := map[string]string{"Time": "time", "UID": "string", "int64": "integer", "int": "integer", "float64": "number", "bool": "boolean", "State": "[state](states.md)"}[of]
 	switch {
 	case s[of].StructType != nil:
 		kind, refers = "["+of+"](#"+strings.ToLower(of)+")", []string{of}

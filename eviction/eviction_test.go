@@ -31,21 +31,25 @@ func TestACauseOfACallersOwnIsNoLabel(t *testing.T) {
 	}
 }
 
-func TestTheWordForAStateSaysWhatDelaysTheEviction(t *testing.T) {
-	for _, test := range []struct {
-		view View
-		want string
-	}{
-		{View{State: Scheduled}, WordScheduled},
-		{View{State: Due}, WordDue},
-		{View{State: InFlight}, WordInFlight},
-		{View{State: Delayed, Last: Outcome{Kind: Blocked}}, WordBlocked},
-		{View{State: Delayed, Last: Outcome{Kind: Refused}}, WordRefused},
-		{View{State: Delayed, Last: Outcome{Kind: Failed}}, WordDelayed},
-		{View{State: Done}, WordDone},
+func TestEachStateAndEachCauseOfAWaitHasAMeaning(t *testing.T) {
+	for _, state := range States() {
+		if state.Meaning() == "" {
+			t.Errorf("%s has no meaning", state)
+		}
+	}
+	for _, cause := range WaitCauses() {
+		if wait := (Wait{Cause: cause}); cause.Meaning() == "" || wait.String() == "" {
+			t.Errorf("%s means %q, in words %q", cause, cause.Meaning(), wait)
+		}
+	}
+}
+
+func TestAnEvictionIsStuckByItsLastOutcome(t *testing.T) {
+	for kind, want := range map[Kind]State{
+		Blocked: StateBlocked, Refused: StateRefused, Failed: StateDelayed, Unconfirmed: StateDelayed,
 	} {
-		if got := test.view.Word(); got != test.want || !slices.Contains(Words(), got) {
-			t.Errorf("state %d after %s: got %q, want %q", test.view.State, test.view.Last.Kind, got, test.want)
+		if got := (&Outcome{Kind: kind}).Stuck(); got != want || !slices.Contains(States(), got) {
+			t.Errorf("%s: got %q, want %q", kind, got, want)
 		}
 	}
 }

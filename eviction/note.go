@@ -20,9 +20,9 @@ const (
 	// EvictionCancelled: an eviction that is scheduled or held is cancelled, and the pod stays.
 	EvictionCancelled
 
-	// EvictionDelayed: an eviction that is due is blocked or refused, or has failed several times in a row;
-	// Outcome has the cause. It is reported once per pod and cause.
-	EvictionDelayed
+	// EvictionStuck: an eviction is blocked, refused or delayed; Outcome has the cause. It is reported once per pod and
+	// cause.
+	EvictionStuck
 
 	// EvictionHeld: a pod that would otherwise be evicted is held; Held describes the hold. It is reported once per pod
 	// and hold.
@@ -36,7 +36,7 @@ const (
 // String returns the kind in a word.
 func (n NoteKind) String() string {
 	words := [...]string{
-		EvictionStarted: "started", EvictionCancelled: "cancelled", EvictionDelayed: "delayed", EvictionHeld: "held",
+		EvictionStarted: "started", EvictionCancelled: "cancelled", EvictionStuck: "stuck", EvictionHeld: "held",
 		EvictionAudited: "audited",
 	}
 	if n == 0 || int(n) >= len(words) {
@@ -70,7 +70,7 @@ type Note struct {
 	// Probably is a clause with the probable cause of the cancellation; set for EvictionCancelled only, "" if unknown.
 	Probably string
 
-	// Outcome of the last call; set for EvictionDelayed only.
+	// Outcome of the last call; set for EvictionStuck only.
 	Outcome Outcome
 }
 

@@ -7,50 +7,43 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// State is the progress of an eviction.
-type State uint8
+// State is the state of an eviction, in the word that JSON, metrics, the status page and commands have for it.
+// [States] has all of them.
+type State string
 
-// The states of an eviction.
+// The states.
 const (
-	_ State = iota
-
-	// Scheduled: its deadline has not come.
-	Scheduled
-
-	// Due: its deadline has come. It waits for its turn, see [Wait], or for its next call after a failure that may
-	// pass.
-	Due
-
-	// InFlight: a call is in flight.
-	InFlight
-
-	// Delayed: it is due, and the last outcome was Blocked or Refused, or another failure several times in a
-	// row. The next call starts at Next.
-	Delayed
-
-	// Done: the API server has accepted the deletion, or a dry run has logged it; the pod is still there.
-	Done
+	StateScheduled   State = "scheduled"
+	StateHeld        State = "held"
+	StateDue         State = "due"
+	StateInFlight    State = "in-flight"
+	StateBlocked     State = "blocked"
+	StateRefused     State = "refused"
+	StateDelayed     State = "delayed"
+	StateTerminating State = "terminating"
 )
 
-// The words for states, as JSON and the page have them.
-const (
-	WordScheduled = "scheduled"
-	WordHeld      = "held"
-	WordDue       = "due"
-	WordInFlight  = "in-flight"
-	WordBlocked   = "blocked"
-	WordRefused   = "refused"
-	WordDelayed   = "delayed"
-	WordDone      = "done"
-)
-
-// Words returns the words for all states, in the order in which an eviction may go through them.
-func Words() []string {
-	return []string{WordScheduled, WordHeld, WordDue, WordInFlight, WordBlocked, WordRefused, WordDelayed, WordDone}
+// States returns all states, in the order in which an eviction may go through them.
+func States() []State {
+	return []State{
+		StateScheduled, StateHeld, StateDue, StateInFlight, StateBlocked, StateRefused, StateDelayed, StateTerminating,
+	}
 }
 
-// RateOfAllCalls names the limit maxEvictionsPerSecond, which applies to all calls, as if it were a rate.
-const RateOfAllCalls = "max-evictions-per-second"
+// Meaning describes the state, for the reference and the status page.
+func (s State) Meaning() string {
+	return map[State]string{
+		StateScheduled: "its deadline is in the future",
+		StateHeld:      "a policy or a tripped breaker keeps the pod from being evicted",
+		StateDue:       "its deadline has passed: it waits, or is retried soon after a failed call",
+		StateInFlight:  "a call is in flight",
+		StateBlocked:   "a PodDisruptionBudget does not permit it now",
+		StateRefused:   "admission or a missing permission forbids it",
+		StateDelayed:   "its calls failed several times in a row for another cause",
+		StateTerminating: "the API server has accepted the deletion, and the pod is still there: in its grace period, " +
+			"with a finalizer, or on a dead node; in a dry run, the pod would have been evicted",
+	}[s]
+}
 
 // View is the state of one eviction, for display.
 type View struct {
@@ -65,7 +58,7 @@ type View struct {
 	// DeleteAt is when the pod is deleted if its eviction is still refused; zero if never.
 	DeleteAt time.Time
 
-	// Held describes the pod's hold because of one taint. If no other taint evicts the pod, State is Scheduled, and
+	// Held describes the pod's hold because of one taint. If no other taint evicts the pod, State is StateHeld, and
 	// Verdict has the deadline that the pod would have without the hold.
 	Held policy.Held
 
@@ -82,7 +75,7 @@ type View struct {
 	// Waits says why a due eviction waits for its next call; zero if it does not wait, or if the cause is unknown.
 	Waits Wait
 
-	// Next is when the next call may start; zero when InFlight or Done.
+	// Next is when the next call may start; zero when held, in flight or terminating.
 	Next time.Time
 
 	// Attempts is the number of calls made.
@@ -104,34 +97,13 @@ func (v *View) Because() string {
 	return because
 }
 
-// IsHeld reports whether the pod is held, and no other taint evicts it.
-func (v *View) IsHeld() bool { return v.Held.By != 0 && v.Method == "" }
-
-// Word returns the word for the state. A delayed eviction is blocked or refused if its last outcome was.
-func (v *View) Word() string {
-	if v.IsHeld() {
-		return WordHeld
-	}
-	switch v.State {
-	case Due:
-		return WordDue
-	case InFlight:
-		return WordInFlight
-	case Delayed:
-		return v.Last.Obstacle().String()
-	case Done:
-		return WordDone
-	}
-	return WordScheduled
-}
-
-// Obstacle returns the obstacle to a due eviction: it is blocked, refused or delayed.
-func (o *Outcome) Obstacle() Pending {
+// Stuck returns the state of an eviction that this outcome of its last call keeps from succeeding.
+func (o *Outcome) Stuck() State {
 	switch o.Kind {
 	case Blocked:
-		return PendingBlocked
+		return StateBlocked
 	case Refused:
-		return PendingRefused
+		return StateRefused
 	}
-	return PendingDelayed
+	return StateDelayed
 }

@@ -30,7 +30,7 @@ func (l *lines) show(now *foresight.Pending) error {
 		if !shown && !holdsUp(p.State) {
 			continue
 		}
-		l.shown[p.UID] = p.State + p.Cause
+		l.shown[p.UID] = string(p.State) + p.Cause
 		if last == l.shown[p.UID] {
 			continue
 		}

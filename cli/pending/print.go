@@ -8,8 +8,8 @@ import (
 
 	"github.com/taint-manager/taint-manager/cli/answer"
 	"github.com/taint-manager/taint-manager/cli/terminal"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // write writes the answer for people.
@@ -60,18 +60,23 @@ func emptyMessage(p *foresight.Pending) string {
 }
 
 // stuck returns the states of evictions that do not succeed.
-func stuck() []string { return []string{status.Blocked, status.Refused, status.Delayed} }
+func stuck() []eviction.State {
+	return []eviction.State{eviction.StateBlocked, eviction.StateRefused, eviction.StateDelayed}
+}
 
 // headline counts the evictions by their states, stuck ones first, and says when the next one is due.
 func headline(p *foresight.Pending) string {
-	states := map[string]int{}
+	states := map[eviction.State]int{}
 	for i := range p.Pods {
 		states[p.Pods[i].State]++
 	}
 	var counts []string
-	for _, state := range append(stuck(), status.InFlight, overdue, foresight.Due, status.Done, foresight.Scheduled) {
+	others := []eviction.State{
+		eviction.StateInFlight, overdue, eviction.StateDue, eviction.StateTerminating, eviction.StateScheduled,
+	}
+	for _, state := range append(stuck(), others...) {
 		if n := states[state]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(state, "-", " ")))
+			counts = append(counts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
 	s := foresight.Count(p.Evictions(), "eviction")
@@ -88,7 +93,7 @@ func headline(p *foresight.Pending) string {
 	if pace := p.Pace.Words(p.Evictions(), answer.ClockOf(p.At)); pace != "" {
 		s += "; " + pace
 	}
-	if n := states[foresight.Held]; n > 0 {
+	if n := states[eviction.StateHeld]; n > 0 {
 		s += "; " + answer.Pods(n, "is", "are") + " held"
 	}
 	if p.Paused {
@@ -100,7 +105,7 @@ func headline(p *foresight.Pending) string {
 // next returns when the first of the scheduled evictions may start; "" if there are none.
 func next(p *foresight.Pending) string {
 	for i := range p.Pods {
-		if pod := &p.Pods[i]; pod.State == foresight.Scheduled { // they come in the order of their times
+		if pod := &p.Pods[i]; pod.State == eviction.StateScheduled { // they come in the order of their times
 			return answer.When(&pod.Prediction, p.At)
 		}
 	}
@@ -123,14 +128,14 @@ func wholeReason(p pod) string {
 
 // state describes the state of the eviction, the reason, and the next step.
 func state(p pod, at time.Time) string {
-	s := p.State
+	s := string(p.State)
 	if p.Cause != "" {
 		s += " (" + p.Cause + ")"
 	}
 	if p.WaitsFor != "" {
 		s += ", waiting for " + p.WaitsFor
 	}
-	if p.NextTry != nil && p.State != status.Scheduled && p.NextTry.After(at) {
+	if p.NextTry != nil && p.State != eviction.StateScheduled && p.NextTry.After(at) {
 		s += ", next attempt in " + answer.Lasting(at, *p.NextTry)
 	}
 	return s

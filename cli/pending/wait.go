@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -17,8 +18,8 @@ const (
 	// settle is how long no pod must have been left before a wait ends: until then, late pods may still be bound.
 	settle = 10 * time.Second
 
-	// overdue is the state of a pod that should be gone, while it is unknown what blocks it.
-	overdue = "overdue"
+	// overdue replaces the state due of a pod that should be gone, while it is unknown what blocks it.
+	overdue eviction.State = "overdue"
 )
 
 // informed is the state of a cluster, with what a manager knows about its evictions.
@@ -59,7 +60,7 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	err = each(ctx, of, func(now *foresight.Pending) (bool, error) {
 		last = now
 		for i := range now.Pods {
-			if p := &now.Pods[i]; p.State == foresight.Due && p.Overdue(now.At) {
+			if p := &now.Pods[i]; p.State == eviction.StateDue && p.Overdue(now.At) {
 				p.State = overdue
 			}
 		}
@@ -156,6 +157,6 @@ func left(p *foresight.Pending) string {
 }
 
 // holdsUp reports whether a pod in this state is evicted later than its deadline, or not at all.
-func holdsUp(state string) bool {
-	return state == foresight.Held || state == overdue || slices.Contains(stuck(), state)
+func holdsUp(state eviction.State) bool {
+	return state == eviction.StateHeld || state == overdue || slices.Contains(stuck(), state)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 // drain is a node whose state changes at some seconds.
@@ -39,11 +39,11 @@ func (d *drain) Pending(context.Context) *foresight.Pending {
 }
 
 // has returns a state with a pod whose eviction is due at second 1.
-func (d *drain) has(state string) func(*foresight.Pending) {
+func (d *drain) has(state eviction.State) func(*foresight.Pending) {
 	return func(now *foresight.Pending) {
 		p := pendingPod("a", "a", 1, d.began)
 		p.State, p.Node = state, "n1"
-		if state == foresight.Held {
+		if state == eviction.StateHeld {
 			p.Evict, p.HeldBy, p.Reason = false, "policy quarantine", "held by policy quarantine"
 		}
 		now.Pods = []foresight.PendingPod{p}
@@ -77,25 +77,25 @@ func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
 	}{
 		"nothing is there": {func(*drain) map[int]func(*foresight.Pending) { return nil }, 10 * time.Second, ""},
 		"a pod goes": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: d.has(foresight.Scheduled), 1: d.has(foresight.Due), 3: nothing}
+			return map[int]func(*foresight.Pending){0: d.has(eviction.StateScheduled), 1: d.has(eviction.StateDue), 3: nothing}
 		}, 13 * time.Second, ""},
 		"accepted is not gone": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 3: leaving, 20: nothing}
+			return map[int]func(*foresight.Pending){0: d.has(eviction.StateDue), 3: leaving, 20: nothing}
 		}, 30 * time.Second, ""},
 		"a late pod is bound": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: nothing, 9: d.has(foresight.Due), 12: nothing}
+			return map[int]func(*foresight.Pending){0: nothing, 9: d.has(eviction.StateDue), 12: nothing}
 		}, 22 * time.Second, ""},
 		"it is held and released": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: d.has(foresight.Held), 2: d.has(foresight.Due), 4: nothing}
+			return map[int]func(*foresight.Pending){0: d.has(eviction.StateHeld), 2: d.has(eviction.StateDue), 4: nothing}
 		}, 14 * time.Second, "held shop/a on node n1, at 2000-01-01T00:00:01Z: held by policy quarantine|due shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
 		"it is blocked": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 2: d.has(status.Blocked), 4: nothing}
+			return map[int]func(*foresight.Pending){0: d.has(eviction.StateDue), 2: d.has(eviction.StateBlocked), 4: nothing}
 		}, 14 * time.Second, "blocked shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
 		"it is overdue": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: d.has(foresight.Due), 15: nothing}
+			return map[int]func(*foresight.Pending){0: d.has(eviction.StateDue), 15: nothing}
 		}, 25 * time.Second, "overdue shop/a on node n1, at 2000-01-01T00:00:01Z: because|"},
 		"it stays": {func(d *drain) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: d.has(foresight.Held)}
+			return map[int]func(*foresight.Pending){0: d.has(eviction.StateHeld)}
 		}, 0, "held shop/a on node n1, at 2000-01-01T00:00:01Z: held by policy quarantine|"},
 		"the cluster can't be watched": {func(*drain) map[int]func(*foresight.Pending) {
 			return map[int]func(*foresight.Pending){0: func(now *foresight.Pending) { now.Stale = true }}
@@ -156,7 +156,7 @@ func TestAWaitEndsOnlyAfterTheManagerHasWrittenAgain(t *testing.T) {
 	}{
 		"nothing is there": {func(*heartbeats) map[int]func(*foresight.Pending) { return nil }, 26 * time.Second, ""},
 		"a reload shows a pod": {func(h *heartbeats) map[int]func(*foresight.Pending) {
-			return map[int]func(*foresight.Pending){0: nothing, 12: h.has(foresight.Due), 30: nothing}
+			return map[int]func(*foresight.Pending){0: nothing, 12: h.has(eviction.StateDue), 30: nothing}
 		}, 46 * time.Second, ""},
 		"the manager falls silent": {func(*heartbeats) map[int]func(*foresight.Pending) {
 			return map[int]func(*foresight.Pending){0: silent}
@@ -190,7 +190,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 		"no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; ": func(*drain) func(*foresight.Pending) {
 			return is(foresight.Unaffected)
 		},
-		"After 1m on n1: ": func(d *drain) func(*foresight.Pending) { return d.has(foresight.Due) },
+		"After 1m on n1: ": func(d *drain) func(*foresight.Pending) { return d.has(eviction.StateDue) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
@@ -213,7 +213,7 @@ func TestAWaitSaysThatNoCountdownRunsOnADeadNode(t *testing.T) {
 func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
 		"0 evictions; 1 pod is held. 1 pod is terminating: shop/b. In all, 1 pod is still to go, 1 is terminating, 1": func(d *drain, now *foresight.Pending) {
-			d.has(foresight.Held)(now)
+			d.has(eviction.StateHeld)(now)
 			now.Others = []foresight.BoundPod{bound("b", foresight.Terminating)}
 		},
 		"This may be out of date. In all, 1 pod":                    func(_ *drain, now *foresight.Pending) { now.Stale = true },
@@ -257,7 +257,7 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			d := &drain{began: time.Now()}
-			d.states = map[int]func(*foresight.Pending){0: d.has(foresight.Due), 2: c.then}
+			d.states = map[int]func(*foresight.Pending){0: d.has(eviction.StateDue), 2: c.then}
 			end, _, err := wait(t.Context(), d, time.Minute)
 			if err != nil {
 				end = err.Error()
@@ -294,11 +294,11 @@ func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	cluster := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 0, at)})
 	blocked := pendingPod("a", "a", 0, at)
-	blocked.State, blocked.Cause = status.Blocked, "pdb"
+	blocked.State, blocked.Cause = eviction.StateBlocked, "pdb"
 	manager := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{blocked, pendingPod("other", "other", 0, at)})
 	manager.Paused = true
 	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending(t.Context())
-	if len(now.Pods) != 2 || now.Pods[0].State != status.Blocked || now.Pods[0].Cause != "pdb" || now.Pods[1].State != foresight.Scheduled || !now.Paused {
+	if len(now.Pods) != 2 || now.Pods[0].State != eviction.StateBlocked || now.Pods[0].Cause != "pdb" || now.Pods[1].State != eviction.StateScheduled || !now.Paused {
 		t.Errorf("got %+v", now)
 	}
 }
@@ -317,7 +317,7 @@ func (a answering) Pending(context.Context) *foresight.Pending {
 // A pod may be bound while the manager is slow to answer.
 func TestAWaitReadsTheClusterAfterTheManager(t *testing.T) {
 	cluster := &drain{began: time.Now(), states: map[int]func(*foresight.Pending){}}
-	manager := answering{meanwhile: func() { cluster.states[0] = cluster.has(foresight.Due) }}
+	manager := answering{meanwhile: func() { cluster.states[0] = cluster.has(eviction.StateDue) }}
 	if now := (&informed{cluster, manager}).Pending(t.Context()); len(now.Pods) != 1 {
 		t.Errorf("got %+v", now)
 	}
@@ -326,21 +326,21 @@ func TestAWaitReadsTheClusterAfterTheManager(t *testing.T) {
 func TestTheHeadlineCountsWhatMatters(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var pods []foresight.PendingPod
-	for state, n := range map[string]int{
-		foresight.Scheduled: 61, status.Blocked: 3, status.Refused: 2, status.Delayed: 2, status.InFlight: 1, foresight.Held: 4,
+	for state, n := range map[eviction.State]int{
+		eviction.StateScheduled: 61, eviction.StateBlocked: 3, eviction.StateRefused: 2, eviction.StateDelayed: 2, eviction.StateInFlight: 1, eviction.StateHeld: 4,
 	} {
 		for range n {
 			seconds := -60.0
-			if state == foresight.Scheduled {
+			if state == eviction.StateScheduled {
 				seconds = 1
 			}
 			p := pendingPod("", "a", seconds, at)
-			p.State, p.Evict = state, state != foresight.Held
+			p.State, p.Evict = state, state != eviction.StateHeld
 			pods = append(pods, p)
 		}
 	}
 	p := foresight.NewPending(at, foresight.Focus{}, nil, pods)
-	const want = "69 evictions: 3 blocked, 2 refused, 2 delayed, 1 in flight, 61 scheduled; next in 1s; 4 pods are held."
+	const want = "69 evictions: 3 blocked, 2 refused, 2 delayed, 1 in-flight, 61 scheduled; next in 1s; 4 pods are held."
 	if got := headline(p); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -354,7 +354,7 @@ func TestTheHeadlineCountsWhatMatters(t *testing.T) {
 func TestAHeldRowHasItsDeadlineAndItsReason(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	p := pendingPod("a", "a", 30, at)
-	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = foresight.Held, false, "breaker outage", p.At, &at
+	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = eviction.StateHeld, false, "breaker outage", p.At, &at
 	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{p})
 	shown := shown(now, 0)
 	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, otherwise evicted after 30s") {

@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 func pendingPod(uid, name string, seconds float64, from time.Time) foresight.PendingPod {
 	at := from.Add(time.Duration(seconds * float64(time.Second)))
 	return foresight.PendingPod{
-		PodRef: foresight.PodRef{Namespace: "shop", Name: name, UID: uid, Node: "node-1"}, State: foresight.Scheduled,
+		PodRef: foresight.PodRef{Namespace: "shop", Name: name, UID: uid, Node: "node-1"}, State: eviction.StateScheduled,
 		Prediction: foresight.Prediction{Evict: true, At: &at, Taint: "node.kubernetes.io/unreachable:NoExecute", Reason: "because"},
 	}
 }
@@ -34,7 +35,7 @@ func TestAWatchSaysWhatIsNotKnown(t *testing.T) {
 func TestAWaitNotesOnceWhatIsNewAfterTheLinesOfThePods(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	held := pendingPod("a", "a", 30, at)
-	held.State = foresight.Held
+	held.State = eviction.StateHeld
 	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{held})
 	now.Notes, now.Incomplete = []string{"of both", "of both"}, []string{"half is not known"}
 	var out strings.Builder

@@ -103,7 +103,7 @@ const metricsIntro = "# Metrics\n\nThis page is made from the code by `make gold
 	"values are nanoseconds times 10^9, so compare the two from 1.38 on only.\n\n| metric | type | what it says |\n|---|---|---|\n"
 
 const (
-	labelsIntro = "\n## Values of labels\n\n[operate.md](../operate.md#metrics) says what each state means, and [outcomes.md](outcomes.md) what " +
+	labelsIntro = "\n## Values of labels\n\n[states.md](states.md) says what each state and cause of a wait means, and [outcomes.md](outcomes.md) what " +
 		"each outcome and cause means. `breaker`, `rate` and `policy` have the names of the configuration.\n\n" +
 		"| metric | label | values |\n|---|---|---|\n"
 	bucketsIntro = "\n## Buckets\n\n| histogram | upper bounds in seconds |\n|---|---|\n"
@@ -127,12 +127,12 @@ func (c *collected) values(t *testing.T) (rows []string) {
 	row("taint_manager_policy_decisions_total", "mode", []string{string(policy.Enforce), string(policy.Audit)})
 	families, err := c.Gather()
 	must(t, err)
-	for _, label := range []string{"state", "late_by", "cause", "kind", "reason", "result"} {
+	for _, label := range []string{"state", "waits_for", "late_by", "cause", "kind", "reason", "result"} {
 		for _, family := range families {
 			var values []string
 			for _, m := range family.GetMetric() {
 				for _, pair := range m.GetLabel() {
-					if pair.GetName() == label {
+					if pair.GetName() == label && pair.GetValue() != "" && !slices.Contains(values, pair.GetValue()) {
 						values = append(values, pair.GetValue())
 					}
 				}

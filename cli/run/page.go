@@ -69,7 +69,8 @@ func turns(views []eviction.View, nodes []*taint.Node) (list []dispatch.Turn) {
 	list = make([]dispatch.Turn, 0, len(views))
 	for i := range views {
 		v := &views[i]
-		if v.IsHeld() || v.DeletedBy != "" || v.State == eviction.InFlight || v.State == eviction.Done {
+		started := v.State == eviction.StateInFlight || v.State == eviction.StateTerminating
+		if started || v.State == eviction.StateHeld || v.DeletedBy != "" {
 			continue
 		}
 		list = append(list, dispatch.Turn{

@@ -188,8 +188,8 @@ func TestThePageTellsThePace(t *testing.T) {
 	}
 	due := func(*eviction.View) {}
 	views := []eviction.View{
-		view("n1", due), view("n1", due), view("n2", due), view("n1", func(v *eviction.View) { v.State = eviction.Done }),
-		view("n1", func(v *eviction.View) { v.Method, v.Held.By = "", policy.HeldByPolicy }),
+		view("n1", due), view("n1", due), view("n2", due), view("n1", func(v *eviction.View) { v.State = eviction.StateTerminating }),
+		view("n1", func(v *eviction.View) { v.State = eviction.StateHeld }),
 	}
 	nodes := []*taint.Node{{Name: "n1", Labels: map[string]string{"zone": "a"}}, {Name: "n2", Labels: map[string]string{"zone": "b"}}}
 	slow := policy.Rate{Name: "slow", TopologyKey: "zone", Taints: []policy.TaintKey{{Key: "m"}}, EvictionsPerSecond: 0.01, Burst: 1}

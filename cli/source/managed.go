@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/cli/flags"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
@@ -73,7 +74,7 @@ func podOf(e *status.Eviction) foresight.PendingPod {
 	pod := foresight.PendingPod{
 		PodRef: foresight.PodRef{Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node}, State: e.State,
 		Prediction: foresight.Prediction{
-			Evict: e.State != status.Held, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,
+			Evict: e.State != eviction.StateHeld, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,
 			ExposedSince: new(e.ExposedSince.UTC()), Policy: e.Policy, Method: e.Method, HeldBy: e.HeldBy,
 			DeletedBy: e.DeletedBy, Own: e.Own,
 		},

@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 func TestAPolicyOfTheManagerIsNamedWithItsDeletion(t *testing.T) {
 	now := time.Now()
-	p := podOf(&status.Eviction{State: status.Due, Deadline: now, Policy: "drain", Method: "evict", DeleteAt: now.Add(90 * time.Minute)})
+	p := podOf(&status.Eviction{State: eviction.StateDue, Deadline: now, Policy: "drain", Method: "evict", DeleteAt: now.Add(90 * time.Minute)})
 	if got := answer.ShortReason(&p.Prediction, now); !strings.HasPrefix(got, "policy drain: ") || !strings.HasSuffix(got, "; if refused, deleted in 1h30m") {
 		t.Errorf("its policy is %q", got)
 	}
 }
 
 func TestWhatAManagerHoldsIsNotCountedAsGoing(t *testing.T) {
-	s := &status.Snapshot{At: time.Now(), Evictions: []status.Eviction{{Pod: "web", State: status.Held, HeldBy: "policy quarantine"}}}
+	s := &status.Snapshot{At: time.Now(), Evictions: []status.Eviction{{Pod: "web", State: eviction.StateHeld, HeldBy: "policy quarantine"}}}
 	pending := pendingOf(s, "", nil)
 	if going := pending.Evictions(); going != 0 || answer.When(&pending.Pods[0].Prediction, s.At) != "held" {
 		t.Errorf("got %+v", pending)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -238,13 +239,13 @@ func (tw *twins) compare(seen map[string]int) {
 	want, got := map[string]string{}, map[string]string{}
 	for i := range views {
 		v := &views[i]
-		want[v.Pod.Name] = verdict{held: v.IsHeld(), at: v.Verdict.At, deleteAt: v.DeleteAt, policy: v.Policy}.told(model.At())
+		want[v.Pod.Name] = verdict{held: v.State == eviction.StateHeld, at: v.Verdict.At, deleteAt: v.DeleteAt, policy: v.Policy}.told(model.At())
 	}
 	for i := range pending.Pods {
 		one := &pending.Pods[i]
 		got[one.Name] = verdictOf(one).told(model.At())
 		seen[one.SinceFrom]++
-		seen[one.State]++
+		seen[string(one.State)]++
 		if one.DeleteAt != nil {
 			seen["deleteAt"]++
 		}

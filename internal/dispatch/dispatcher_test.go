@@ -319,7 +319,7 @@ func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
 		u.offer(3)
 		time.Sleep(time.Hour)
 		u.expect("paused", 3, 0, 0)
-		if s := u.Status("0"); s.Waits.Cause != eviction.WaitsPaused {
+		if s := u.Status("0"); s.Waits.Cause != eviction.WaitsForPause {
 			t.Errorf("the status is %+v", s)
 		}
 		u.SetPaused(false)

@@ -56,7 +56,7 @@ func (c *Core) waits(now time.Time, e *entry) (s Status) {
 	}
 	switch {
 	case c.paused:
-		s.Waits.Cause = eviction.WaitsPaused
+		s.Waits.Cause = eviction.WaitsForPause
 	case c.outage.on():
 		s.Waits.Cause, s.Until = eviction.WaitsForServer, c.outage.until
 	case c.throttled.After(now):

@@ -18,7 +18,7 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 		until   time.Duration // from then; 0: not known
 	}{
 		"this process does not lead": {func(w *world) { w.step(TermEnded{}) }, eviction.WaitsForTurn, "", 0},
-		"all calls are paused":       {func(w *world) { w.step(Paused{true}) }, eviction.WaitsPaused, "", 0},
+		"all calls are paused":       {func(w *world) { w.step(Paused{true}) }, eviction.WaitsForPause, "", 0},
 		"the server is away":         {func(w *world) { w.at(w.after(10_000), func() { w.step(NodeRead{"n", w.now, unreachable}) }) }, eviction.WaitsForServer, "", 100 * ms},
 		"the server is loaded":       {func(w *world) { w.core.throttled = w.after(70_000) }, eviction.WaitsForServer, "", time.Minute},
 		"its rate has no token": {func(w *world) {

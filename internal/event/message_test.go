@@ -33,7 +33,7 @@ func TestMessages(t *testing.T) {
 	deleted.Kind, deleted.Stays, deleted.Probably = eviction.EvictionCancelled, taint.Terminating.String(), eviction.DeletedByDaemonSet
 	deleted.Held = held.Held
 	blocked, refused, other := marking(), marking(), marking()
-	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionDelayed, eviction.EvictionDelayed, eviction.EvictionDelayed
+	blocked.Kind, refused.Kind, other.Kind = eviction.EvictionStuck, eviction.EvictionStuck, eviction.EvictionStuck
 	blocked.Outcome = eviction.Outcome{Kind: eviction.Blocked, Cause: "pdb", Message: "The disruption budget web needs 2 healthy pods and has 2 currently"}
 	refused.Outcome = eviction.Outcome{Kind: eviction.Refused, Cause: "rbac", Message: `User "tm" cannot delete resource "pods"`}
 	other.Outcome = eviction.Outcome{Kind: eviction.Failed, Cause: "server", Message: "etcdserver: leader changed"}
@@ -73,7 +73,7 @@ func TestMessages(t *testing.T) {
 func TestAnyMessageIsShortAndValid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := marking()
-		n.Kind = eviction.EvictionDelayed
+		n.Kind = eviction.EvictionStuck
 		n.Outcome.Message = strings.Repeat(rapid.String().Draw(t, "words"), 1+rapid.IntRange(0, 400).Draw(t, "times")) +
 			string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 		got := podEvent(&n).Message
@@ -114,7 +114,7 @@ func TestAnEventNamesThePodByUID(t *testing.T) {
 
 func TestADelayedEvictionIsAWarning(t *testing.T) {
 	n := marking()
-	n.Kind = eviction.EvictionDelayed
+	n.Kind = eviction.EvictionStuck
 	got := podEvent(&n)
 	if got.Type != v1.EventTypeWarning || got.Reason != "EvictionBlocked" {
 		t.Errorf("event %s %s, want Warning EvictionBlocked", got.Type, got.Reason)

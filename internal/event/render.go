@@ -98,10 +98,10 @@ func describe(n *eviction.Note) (kind, reason, text string) {
 	case eviction.EvictionHeld:
 		reason = "EvictionHeld"
 		text = "Eviction of Pod " + pod + ", " + due + ", is held by " + n.Held.String() + ": " + because + by
-	case eviction.EvictionDelayed:
+	case eviction.EvictionStuck:
 		kind, reason = v1.EventTypeWarning, "EvictionBlocked"
 		text = fmt.Sprintf("Eviction of Pod %s, %s, is %s (%s), and will be tried again: %s", pod, due,
-			n.Outcome.Obstacle(), n.Outcome.Cause, n.Outcome.Message)
+			n.Outcome.Stuck(), n.Outcome.Cause, n.Outcome.Message)
 	default:
 		text = "Marking for deletion Pod " + pod + ", " + due + ": " + because + by
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -91,7 +92,7 @@ func TestExplainAndPendingNameTheDaemonSetController(t *testing.T) {
 			t.Errorf("%q does not help: the DaemonSet controller reads the template", c.Command)
 		}
 	}
-	if p := m.Pending(noon, nil); len(p.Pods) != 1 || p.Pods[0].State != foresight.Due || p.Pods[0].DeletedBy != "the DaemonSet controller" {
+	if p := m.Pending(noon, nil); len(p.Pods) != 1 || p.Pods[0].State != eviction.StateDue || p.Pods[0].DeletedBy != "the DaemonSet controller" {
 		t.Errorf("pending: %+v", p.Pods)
 	}
 	long := judgedBy(held, foresight.Focus{}, node("n1", timed("gpu:NoExecute", -60)), pod("a", ownedBy("DaemonSet/agent")))

@@ -6,12 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// The states of an eviction that the API shows.
-const (
-	Scheduled = "scheduled" // its deadline has not come
-	Due       = "due"       // its deadline has come; Held, the effect of a plan, is also a state
+	"github.com/taint-manager/taint-manager/eviction"
 )
 
 // Pending lists the evictions that are scheduled now.
@@ -56,9 +52,8 @@ func (p *Pending) CannotSay() error {
 type PendingPod struct {
 	PodRef
 
-	// State is scheduled, due or held; with --server, also in-flight, blocked, refused, delayed or done. For a held
-	// pod, at is the deadline without the hold.
-	State string `json:"state"`
+	// State is scheduled, due or held; with --server, any state. For a held pod, at is the deadline without the hold.
+	State eviction.State `json:"state"`
 
 	Prediction `json:",inline"`
 	InSeconds  float64 `json:"inSeconds"` // seconds from the answer's time to the deadline; 0 means at once
@@ -151,12 +146,12 @@ func (p *Pending) NotePods(spared []SparedNode) {
 }
 
 func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
-	scheduled := PendingPod{PodRef: p.ref(), State: Scheduled, Prediction: prediction}
+	scheduled := PendingPod{PodRef: p.ref(), State: eviction.StateScheduled, Prediction: prediction}
 	switch {
 	case prediction.At == nil:
-		scheduled.At, scheduled.State = prediction.HeldDeadline, Held
+		scheduled.At, scheduled.State = prediction.HeldDeadline, eviction.StateHeld
 	case !prediction.At.After(at):
-		scheduled.State = Due
+		scheduled.State = eviction.StateDue
 	}
 	return scheduled
 }

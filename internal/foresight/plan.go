@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/device"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -132,8 +133,9 @@ const (
 	Later   = "later"   // it is evicted without them, too, but sooner
 	Anyway  = "anyway"  // it is evicted at the same time without them
 	Saved   = "saved"   // it stays because of them
-	Held    = "held"    // it is held: a policy or a breaker keeps it from being evicted
 	Stays   = "stays"   // it stays without them, too
+
+	Held = string(eviction.StateHeld)
 )
 
 // Question is what a plan answers.

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
@@ -290,7 +291,7 @@ func foretold(t *testing.T, m *foresight.Model, when time.Time) string {
 		words += ", deleted at " + e.Prediction.DeleteAt.Sub(noon).String()
 	}
 	listed := slices.IndexFunc(pending.Pods, func(p foresight.PendingPod) bool { return p.Name == "a" })
-	if held := listed >= 0 && pending.Pods[listed].State == foresight.Held; (listed >= 0) == (words == "stays") ||
+	if held := listed >= 0 && pending.Pods[listed].State == eviction.StateHeld; (listed >= 0) == (words == "stays") ||
 		held != (e.Prediction.HeldBy != "") {
 		t.Errorf("explain says that it %s, and pending has %+v", words, pending.Pods)
 	}

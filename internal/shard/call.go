@@ -35,8 +35,8 @@ func (e *entry) policyCalls() policy.Calls {
 	return e.calls.Calls
 }
 
-// delayed reports whether the eviction counts as delayed. A few failures in a row do not: they are transient.
-func (c *calls) delayed() bool {
+// stuck reports whether the eviction is blocked, refused or delayed. A few failures in a row are transient.
+func (c *calls) stuck() bool {
 	switch c.outcome.Kind {
 	case eviction.Blocked, eviction.Refused:
 		return true
@@ -60,7 +60,7 @@ func (c *calls) report(cause string) bool {
 // note returns a note about the eviction, or about what holds the pod.
 func (e *entry) note(kind eviction.NoteKind, pod *taint.Pod) eviction.Note {
 	n := eviction.Note{Kind: kind, Pod: pod, Verdict: e.plan.verdict, Policy: e.plan.policy, Method: e.plan.method}
-	if e.state == held {
+	if e.stage == held {
 		n.Held = e.heldBy
 	}
 	return n
@@ -83,11 +83,11 @@ func (c *Core) record(now time.Time, e *entry, ended *dispatch.Ended) {
 	e.calls.end(now, e.plan.method, &ended.Outcome, c.options.Jitter())
 	switch ended.Outcome.Kind {
 	case eviction.Accepted:
-		c.setState(e, accepted)
+		c.setStage(e, accepted)
 	case eviction.DryRun:
-		c.setState(e, dryRun)
+		c.setStage(e, dryRun)
 	default:
-		c.setState(e, callEnded)
+		c.setStage(e, callEnded)
 	}
 }
 

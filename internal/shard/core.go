@@ -56,7 +56,7 @@ type Core struct {
 	judge     policy.Judge // of the present step
 	entries   map[types.UID]*entry
 	timed     ordered.Queue[*entry]   // by the time of the next evaluation
-	scheduled int                     // entries in this state
+	scheduled int                     // entries in the stage waiting
 	audited   map[types.UID][]audited // by pod, one for each policy
 	leaving   map[types.UID]departure // of the pods that must leave their nodes, except for an outage of the node
 	holds     map[types.UID]podHolds  // of the pods that are or were held

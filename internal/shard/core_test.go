@@ -165,7 +165,7 @@ func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 }
 
 // A few failures in a row are no news, nor is a node watch that lags for a moment.
-func TestADelayedEvictionIsReportedOncePerCause(t *testing.T) {
+func TestAStuckEvictionIsReportedOncePerCause(t *testing.T) {
 	times := func(n int, o eviction.Outcome) (all []eviction.Outcome) {
 		for range n {
 			all = append(all, o)
@@ -191,7 +191,7 @@ func TestADelayedEvictionIsReportedOncePerCause(t *testing.T) {
 			p.tried(float64(60*i), o)
 		}
 		for _, note := range p.notes {
-			if note.Kind != eviction.EvictionDelayed || note.Outcome.Kind == 0 || !note.Verdict.At.Equal(at(0)) {
+			if note.Kind != eviction.EvictionStuck || note.Outcome.Kind == 0 || !note.Verdict.At.Equal(at(0)) {
 				t.Errorf("%s: got %+v", name, note)
 			}
 		}

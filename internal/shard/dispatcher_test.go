@@ -11,6 +11,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -91,7 +92,7 @@ func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
 		calls   int
 	}{
 		"its turn":       {dispatch.CoreOptions{Workers: 1}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
-		"a pause":        {dispatch.CoreOptions{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsPaused}, 0},
+		"a pause":        {dispatch.CoreOptions{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForPause}, 0},
 		"the API server": {dispatch.CoreOptions{Workers: 1}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
 		"a rate": {
 			dispatch.CoreOptions{Rates: []policy.Rate{rate("cluster", 0.1)}}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, 0,
@@ -102,7 +103,7 @@ func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
 			r.lasts, r.answer = c.lasts, func(eviction.Request) eviction.Outcome { return c.answer }
 			r.put("n", "", 3)
 			r.sleep(c.at)
-			if v := r.view("n-2"); v.State != eviction.Due || v.Waits != c.want || v.Attempts != 0 || !v.Verdict.At.Equal(at(1)) {
+			if v := r.view("n-2"); v.State != eviction.StateDue || v.Waits != c.want || v.Attempts != 0 || !v.Verdict.At.Equal(at(1)) {
 				t.Errorf("got %+v", v)
 			}
 			if r.Scheduled()+r.dispatcher.Waiting()+r.calls() < 3 || len(r.notes) != 0 {
@@ -131,7 +132,7 @@ func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 		r.taint("dead", 10)
 		r.sleep(2)
 		for uid, want := range map[types.UID]float64{"n-0": 40, "n-1": 1000} {
-			if v := r.view(uid); v.Waits.Rate != "slow" || v.State != eviction.Due || !v.Next.Equal(at(want)) {
+			if v := r.view(uid); v.Waits.Rate != "slow" || v.State != eviction.StateDue || !v.Next.Equal(at(want)) {
 				t.Errorf("%s: waits for rate %q, next %v, want %v", uid, v.Waits.Rate, v.Next, at(want))
 			}
 		}
@@ -291,11 +292,10 @@ func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		options dispatch.CoreOptions
 		lasts   time.Duration
-		want    eviction.Pending
 	}{
-		"a rate":              {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 900 * time.Millisecond, eviction.PendingRate},
-		"a rate, slow calls":  {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 1500 * time.Millisecond, eviction.PendingRate},
-		"a rate of all calls": {dispatch.CoreOptions{CallsPerSecond: 1}, 900 * time.Millisecond, eviction.PendingRate},
+		"a rate":              {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 900 * time.Millisecond},
+		"a rate, slow calls":  {dispatch.CoreOptions{Rates: []policy.Rate{rate("slow", 1)}}, 1500 * time.Millisecond},
+		"a rate of all calls": {dispatch.CoreOptions{CallsPerSecond: 1}, 900 * time.Millisecond},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			r := running(t, c.options)
@@ -304,12 +304,9 @@ func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {
 			for i := range 100 {
 				r.sleep(601 + float64(i)*0.9)
 				pending := r.pending(t)
-				due, waiting := pending.Oldest[eviction.PendingDue], pending.Oldest[c.want]
-				if !due.IsZero() || !waiting.Equal(at(1)) {
-					t.Fatalf("at %v the oldest that is due is of %v, and the oldest %s of %v", time.Now(), due, c.want, waiting)
-				}
-				if counted := pending.Counts; counted[eviction.PendingDue] != 0 || counted[c.want] == 0 {
-					t.Fatalf("at %v counted are %v", time.Now(), counted)
+				waiting := pending.Counts[shard.Class{State: eviction.StateDue, Waits: eviction.WaitsForRate}]
+				if waiting.N == 0 || waiting.N != statesOf(pending)[eviction.StateDue] || !waiting.Oldest.Equal(at(1)) {
+					t.Fatalf("at %v counted are %v", time.Now(), pending.Counts)
 				}
 			}
 		})

@@ -16,7 +16,7 @@ import (
 // entry is the eviction of one pod.
 type entry struct {
 	uid   types.UID
-	state state
+	stage stage
 	plan  plan
 	due   time.Time // earliest start of the next call
 	calls *calls    // nil before the first call has ended
@@ -24,17 +24,17 @@ type entry struct {
 	evaluation time.Time // when the pod is judged next if nothing happens before
 	pos        int       // in Core.timed
 
-	heldBy policy.Held // in the state held
+	heldBy policy.Held // in the stage held
 }
 
-// state is the progress of an eviction.
-type state uint8
+// stage is what the core does with an entry. What others see is its [eviction.State].
+type stage uint8
 
 const (
-	none      state = iota // not an entry of the core
+	none      stage = iota // not an entry of the core
 	held                   // something holds the pod, and no other taint evicts it
-	scheduled              // waits for its time
-	offered                // waits for its turn, or a call is in flight
+	waiting                // for its deadline, or for the end of its backoff
+	offered                // to the dispatcher: it waits for its turn, or a call is in flight
 	callEnded              // the call has ended, and the pod is not judged again yet
 	accepted               // the API server accepted the deletion: no further call
 	dryRun                 // a dry run has logged the call: no further call while the pod stays due
@@ -54,20 +54,20 @@ func newTimed() ordered.Queue[*entry] {
 	return ordered.New(before, func(e *entry) *int { return &e.pos })
 }
 
-// setState changes the state of an entry, or adds or drops it.
-func (c *Core) setState(e *entry, s state) {
-	if e.state == scheduled {
+// setStage changes the stage of an entry, or adds or drops it.
+func (c *Core) setStage(e *entry, s stage) {
+	if e.stage == waiting {
 		c.scheduled--
 	}
-	if s == scheduled {
+	if s == waiting {
 		c.scheduled++
 	}
-	if e.state = s; s == none {
+	if e.stage = s; s == none {
 		deleteAndShrink(&c.entries, e.uid)
 	} else {
 		c.entries[e.uid] = e
 	}
-	if s != scheduled && s != offered {
+	if s != waiting && s != offered {
 		c.timed.Remove(e)
 	}
 }
@@ -92,12 +92,12 @@ func (c *Core) reschedule(e *entry, at time.Time) {
 
 // withdraw takes the eviction back from the dispatcher. It returns false if a call is in flight; the outcome follows.
 func (c *Core) withdraw(e *entry) bool {
-	if e.state == offered {
+	if e.stage == offered {
 		if !c.options.Dispatcher.Withdraw(e.uid) {
 			c.reschedule(e, time.Time{})
 			return false
 		}
-		c.setState(e, scheduled)
+		c.setStage(e, waiting)
 	}
 	return true
 }
@@ -112,7 +112,7 @@ func (c *Core) offer(pod *taint.Pod, node *taint.Node, e *entry, permits []polic
 		candidate.Requests = append(candidate.Requests, c.request(pod, e, &permits[i]))
 	}
 	c.options.Dispatcher.Offer(candidate)
-	c.setState(e, offered)
+	c.setStage(e, offered)
 }
 
 // request returns the request that the permit allows.

@@ -7,7 +7,7 @@ func (c *Core) Tracks() int { return len(c.entries) - c.Held() }
 // Held returns how many pods are held and have no other reason to go.
 func (c *Core) Held() (n int) {
 	for _, e := range c.entries {
-		if e.state == held {
+		if e.stage == held {
 			n++
 		}
 	}

@@ -84,14 +84,14 @@ func (e *Effects) addHolds(holders []policy.Holder, pods int) {
 func (c *Core) hold(pod *taint.Pod, by *policy.Held, effects *Effects) {
 	e, known := c.entries[pod.UID], false
 	if e != nil {
-		if !c.withdraw(e) || e.state == accepted {
+		if !c.withdraw(e) || e.stage == accepted {
 			return // the end of the running call re-evaluates the pod, or its deletion was accepted
 		}
-		known = e.state == held && e.heldBy.String() == by.String()
-		c.setState(e, none)
+		known = e.stage == held && e.heldBy.String() == by.String()
+		c.setStage(e, none)
 	}
 	e = &entry{uid: pod.UID, heldBy: *by, plan: plan{policy: by.Policy, verdict: by.Verdict}}
-	c.setState(e, held)
+	c.setStage(e, held)
 	if !known {
 		effects.Notes = append(effects.Notes, e.note(eviction.EvictionHeld, pod))
 	}

@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"testing"
 
@@ -10,19 +11,29 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
+// statesOf returns the number of evictions in each state.
+func statesOf(p shard.Pending) map[eviction.State]int {
+	states := map[eviction.State]int{}
+	for class, count := range p.Counts {
+		states[class.State] += count.N
+	}
+	return states
+}
+
 // checkCounts compares how many evictions the shard counts in which state with what follows from each pod alone.
 func (m *machine) checkCounts(rt *rapid.T) {
-	var want eviction.PendingCounts
+	want := map[eviction.State]int{}
 	for _, uid := range someUIDs {
-		if is := m.pendingOf(uid); is != 0 {
+		if is := m.pendingOf(uid); is != "" {
 			want[is]++
 			m.states[is]++
 		}
 	}
-	if got := m.core.Pending(at(m.now)).Counts; got != want {
+	if got := statesOf(m.core.Pending(at(m.now))); !maps.Equal(got, want) {
 		rt.Fatalf("counted are %v, want %v", got, want)
 	}
 }
@@ -74,39 +85,39 @@ func (m *machine) callAccepted(rt *rapid.T) {
 	}
 }
 
-// pendingOf returns the state in which the eviction of a pod counts; 0 if there is none.
-func (m *machine) pendingOf(uid types.UID) eviction.Pending {
+// pendingOf returns the state in which the eviction of a pod counts; "" if there is none.
+func (m *machine) pendingOf(uid types.UID) eviction.State {
 	pod, node := m.Pod(uid)
 	m.judged(uid)
 	switch {
 	case pod != nil:
 	case m.calls[uid] != nil:
-		return cmp.Or(m.stuck(uid), eviction.PendingDue)
+		return cmp.Or(m.stuck(uid), eviction.StateDue)
 	default:
-		return 0
+		return ""
 	}
 	verdict := m.judge.Decide(pod, node)
 	_, first := verdict.Earliest()
 	switch {
 	case m.accepted[uid]:
-		return eviction.PendingTerminating
+		return eviction.StateTerminating
 	case m.calls[uid] == nil && !verdict.Evicts():
 		if verdict.Held.By != 0 {
-			return eviction.PendingHeld
+			return eviction.StateHeld
 		}
-		return 0
+		return ""
 	}
 	if m.calls[uid] == nil && first.At.After(at(m.now)) {
-		return eviction.PendingScheduled
+		return eviction.StateScheduled
 	}
-	return cmp.Or(m.stuck(uid), eviction.PendingDue)
+	return cmp.Or(m.stuck(uid), eviction.StateDue)
 }
 
-// stuck returns the state after the last outcomes of a pod's calls; 0 if they do not count as delayed.
-func (m *machine) stuck(uid types.UID) eviction.Pending {
+// stuck returns the state after the last outcomes of a pod's calls; "" if the eviction is not stuck.
+func (m *machine) stuck(uid types.UID) eviction.State {
 	met := m.met[uid]
 	if len(met) == 0 {
-		return 0
+		return ""
 	}
 	last := met[len(met)-1]
 	alike := 0
@@ -115,13 +126,13 @@ func (m *machine) stuck(uid types.UID) eviction.Pending {
 	}
 	switch kind := last.Outcome.Kind; {
 	case kind == eviction.Blocked:
-		return eviction.PendingBlocked
+		return eviction.StateBlocked
 	case kind == eviction.Refused:
-		return eviction.PendingRefused
+		return eviction.StateRefused
 	case kind == eviction.Failed && alike >= 3, kind == eviction.Unconfirmed && alike >= 7:
-		return eviction.PendingDelayed
+		return eviction.StateDelayed
 	}
-	return 0
+	return ""
 }
 
 func TestAnEvictionWhoseDeadlineComesDuringABackoffIsDueFromThenOn(t *testing.T) {
@@ -129,11 +140,11 @@ func TestAnEvictionWhoseDeadlineComesDuringABackoffIsDueFromThenOn(t *testing.T)
 	p.tried(0.95, failed("")) // the next call is at 1.025
 	p.tolerate("a", bears("gpu", 1))
 	p.podChanged(0.96, "a")
-	if got := p.core.Pending(at(0.96)).Counts; got[eviction.PendingScheduled] != 1 {
+	if got := statesOf(p.core.Pending(at(0.96))); got[eviction.StateScheduled] != 1 {
 		t.Errorf("before its deadline: counted are %v", got)
 	}
 	p.pass(1)
-	if got := p.core.Pending(at(1)).Counts; got[eviction.PendingDue] != 1 || len(p.waiting) != 0 {
+	if got := statesOf(p.core.Pending(at(1))); got[eviction.StateDue] != 1 || len(p.waiting) != 0 {
 		t.Errorf("at its deadline: counted are %v, %d are offered", got, len(p.waiting))
 	}
 	p.wantStart(1.03, "a")
@@ -147,9 +158,11 @@ func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
 	p.taint("gpu", 0)
 	p.nodeChanged(0)
 	p.tried(1.5, blocked)
-	var want eviction.PendingTimes
-	want[eviction.PendingBlocked], want[eviction.PendingDue] = at(0), at(1)
-	if got := p.core.Pending(at(1.5)).Oldest; got != want {
+	want := map[shard.Class]shard.Count{
+		{State: eviction.StateBlocked}: {N: 1, Oldest: at(0)}, {State: eviction.StateDue}: {N: 1, Oldest: at(1)},
+		{State: eviction.StateScheduled}: {N: 1},
+	}
+	if got := p.core.Pending(at(1.5)).Counts; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -159,21 +172,22 @@ func TestAnEvictionThatIsNoLongerDueIsScheduledAlsoAfterABlockedCall(t *testing.
 	p.tried(0.95, blocked)
 	p.tolerate("a", bears("gpu", 3600))
 	p.podChanged(2, "a")
-	want := func(second float64, is eviction.Pending, state eviction.State) {
+	want := func(second float64, state eviction.State) {
 		t.Helper()
 		p.pass(second)
 		views := p.core.Views(at(second))
-		got := p.core.Pending(at(second))
-		if got.Counts[is] != 1 || len(views) != 1 || views[0].State != state {
+		got := p.core.Pending(at(second)).Counts
+		count := got[shard.Class{State: state}]
+		if count.N != 1 || len(views) != 1 || views[0].State != state {
 			t.Errorf("at %v counted are %v, views are %+v", second, got, views)
 		}
-		if is == eviction.PendingScheduled && got.Oldest != (eviction.PendingTimes{}) {
-			t.Errorf("at %v the oldest are %v", second, got.Oldest)
+		if state == eviction.StateScheduled && !count.Oldest.IsZero() {
+			t.Errorf("at %v the oldest is of %v", second, count.Oldest)
 		}
 	}
-	want(30, eviction.PendingScheduled, eviction.Scheduled)
-	want(3599, eviction.PendingScheduled, eviction.Scheduled)
-	want(3600, eviction.PendingBlocked, eviction.Delayed)
+	want(30, eviction.StateScheduled)
+	want(3599, eviction.StateScheduled)
+	want(3600, eviction.StateBlocked)
 }
 
 func TestAnAcceptedEvictionCountsUntilThePodIsGone(t *testing.T) {
@@ -190,13 +204,14 @@ func TestAnAcceptedEvictionCountsUntilThePodIsGone(t *testing.T) {
 		p.taint("gpu", 3)
 		p.nodeChanged(3)
 		p.wantNone(1000)
-		if got := p.core.Pending(at(1000)); got.Counts[eviction.PendingTerminating] != 1 || !got.Oldest[eviction.PendingTerminating].Equal(at(0)) {
+		want := map[shard.Class]shard.Count{{State: eviction.StateTerminating}: {N: 1, Oldest: at(0)}}
+		if got := p.core.Pending(at(1000)).Counts; !maps.Equal(got, want) {
 			t.Errorf("%s: counted are %v", name, got)
 		}
 		p.wantNotes()
 		p.remove("a")
 		p.podChanged(1001, "a")
-		if got := p.core.Pending(at(1001)).Counts; got != (eviction.PendingCounts{}) || p.core.Tracks() != 0 {
+		if got := p.core.Pending(at(1001)).Counts; len(got) != 0 || p.core.Tracks() != 0 {
 			t.Errorf("%s: it is gone, and counted are %v", name, got)
 		}
 	}

@@ -175,7 +175,7 @@ func (p *play) view(second float64, uid types.UID) eviction.View {
 
 // queued reports whether a pod waits for its time, its next try or its turn.
 func queued(v *eviction.View) bool {
-	return v.State != 0 && v.State != eviction.InFlight && v.State != eviction.Done && !v.IsHeld()
+	return v.State != "" && v.State != eviction.StateInFlight && v.State != eviction.StateTerminating && v.State != eviction.StateHeld
 }
 
 // tried starts the call of pod a, which ends at once.

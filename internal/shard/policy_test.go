@@ -342,7 +342,7 @@ func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
 		t.Errorf("%d held, %d scheduled", p.core.Held(), p.core.Scheduled())
 	}
 	v := p.core.Views(at(1000))[0]
-	if v.State != eviction.Scheduled || v.Held.String() != "policy gpu" || v.Policy != "gpu" || v.Method != "" || !v.Verdict.At.Equal(at(4)) {
+	if v.State != eviction.StateHeld || v.Held.String() != "policy gpu" || v.Policy != "gpu" || v.Method != "" || !v.Verdict.At.Equal(at(4)) {
 		t.Errorf("got %+v", v)
 	}
 	if n := p.notes[0]; n.Held.Name != "gpu" || n.Policy != "gpu" || !n.Verdict.At.Equal(at(4)) {

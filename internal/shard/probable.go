@@ -11,7 +11,7 @@ func (c *Core) probableCause(e *entry, pod *taint.Pod, node *taint.Node, verdict
 	switch present := *pod; verdict.Stay {
 	case taint.Terminating:
 		present.Terminating = false
-		if (e.state == held || c.judge.Paused()) && c.judge.DeletedByDaemonSet(&present, node).Evict {
+		if (e.stage == held || c.judge.Paused()) && c.judge.DeletedByDaemonSet(&present, node).Evict {
 			return eviction.DeletedByDaemonSet
 		}
 	case taint.NotTainted, taint.Tolerated:
@@ -35,11 +35,11 @@ func (c *Core) noteDaemon(pod *taint.Pod, node *taint.Node) {
 // this program has deleted the pod or has a call for it in flight.
 func (c *Core) deletedByOthers(e *entry, v eviction.View, node *taint.Node) eviction.View {
 	verdict := c.judge.DeletedByDaemonSet(v.Pod, node)
-	if !verdict.Evict || v.State == eviction.InFlight || e.state == accepted {
+	if !verdict.Evict || v.State == eviction.StateInFlight || e.stage == accepted {
 		return v
 	}
 	return eviction.View{
-		Pod: v.Pod, Verdict: verdict, State: eviction.Due, Method: policy.Delete, Attempts: v.Attempts, Last: v.Last,
-		DeletedBy: taint.DaemonSetController,
+		Pod: v.Pod, Verdict: verdict, State: eviction.StateDue, Method: policy.Delete, Attempts: v.Attempts,
+		Last: v.Last, DeletedBy: taint.DaemonSetController,
 	}
 }

@@ -79,30 +79,31 @@ func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
 	holds, deletes := judgeOf(t, of("gpu", policy.Hold)), judgeOf(t, of("gpu", policy.Delete))
 	ignores, evicts := judgeOf(t, of("gpu", policy.Ignore)), judgeOf(t, of("gpu", policy.Evict))
 	for _, test := range []struct {
-		name      string
-		judge     policy.Judge
-		daemon    bool
-		play      func(*play)
-		word, who string
+		name   string
+		judge  policy.Judge
+		daemon bool
+		play   func(*play)
+		state  eviction.State
+		who    string
 	}{
-		{"held", holds, true, waits, eviction.WordDue, by},
-		{"held, of another controller", holds, false, waits, eviction.WordHeld, ""},
-		{"held by a breaker", trippedJudge(t), true, waits, eviction.WordDue, by},
-		{"paused", pausedJudge(deletes), true, waits, eviction.WordDue, by},
-		{"blocked by a budget", evicts, true, blocked, eviction.WordDue, by},
-		{"blocked, of another controller", evicts, false, blocked, "blocked", ""},
-		{"delayed by a rate", deletes, true, rated, eviction.WordDue, by},
-		{"delayed by a rate, of another controller", deletes, false, rated, eviction.WordDue, ""},
-		{"ignored", ignores, true, waits, eviction.WordDue, by},
-		{"in dry run", deletes, true, dryRun, eviction.WordDue, by},
-		{"in dry run, of another controller", deletes, false, dryRun, eviction.WordDone, ""},
-		{"deleted by taint-manager first", deletes, true, ends(accepted), eviction.WordDone, ""},
+		{"held", holds, true, waits, eviction.StateDue, by},
+		{"held, of another controller", holds, false, waits, eviction.StateHeld, ""},
+		{"held by a breaker", trippedJudge(t), true, waits, eviction.StateDue, by},
+		{"paused", pausedJudge(deletes), true, waits, eviction.StateDue, by},
+		{"blocked by a budget", evicts, true, blocked, eviction.StateDue, by},
+		{"blocked, of another controller", evicts, false, blocked, eviction.StateBlocked, ""},
+		{"delayed by a rate", deletes, true, rated, eviction.StateDue, by},
+		{"delayed by a rate, of another controller", deletes, false, rated, eviction.StateDue, ""},
+		{"ignored", ignores, true, waits, eviction.StateDue, by},
+		{"in dry run", deletes, true, dryRun, eviction.StateDue, by},
+		{"in dry run, of another controller", deletes, false, dryRun, eviction.StateTerminating, ""},
+		{"deleted by taint-manager first", deletes, true, ends(accepted), eviction.StateTerminating, ""},
 	} {
 		p := newDaemonPlay(t, test.judge, test.daemon)
 		test.play(p)
 		v := p.view(1, "a")
-		if v.Word() != test.word || v.DeletedBy != test.who || (v.Held.By != 0 || v.Waits.Cause != "") && test.who != "" {
-			t.Errorf("%s: %s: %+v", test.name, v.Word(), v)
+		if v.State != test.state || v.DeletedBy != test.who || (v.Held.By != 0 || v.Waits.Cause != "") && test.who != "" {
+			t.Errorf("%s: %+v", test.name, v)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type machine struct {
 	accepted map[types.UID]bool
 	refused  map[types.UID]float64           // when a request was first refused
 	met      map[types.UID][]*dispatch.Ended // of the present eviction
-	states   map[eviction.Pending]int        // how often a check has seen each
+	states   map[eviction.State]int          // how often a check has seen each
 
 	rated  bool // by the judge
 	untold bool // the node has not been judged by this judge, or with these taints, yet
@@ -35,7 +35,7 @@ var (
 )
 
 func TestAShardKeepsItsPromises(t *testing.T) {
-	states := map[eviction.Pending]int{}
+	states := map[eviction.State]int{}
 	for rounds := 0; rounds == 0 || len(states) < 7 && rounds < 20; rounds++ {
 		playHistories(t, states)
 	}
@@ -45,7 +45,7 @@ func TestAShardKeepsItsPromises(t *testing.T) {
 }
 
 // playHistories plays random histories, and counts the states that it has seen.
-func playHistories(t *testing.T, states map[eviction.Pending]int) {
+func playHistories(t *testing.T, states map[eviction.State]int) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &machine{
 			play: newPlay(t), accepted: map[types.UID]bool{}, refused: map[types.UID]float64{},

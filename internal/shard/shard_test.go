@@ -254,13 +254,13 @@ func TestANewJudgeCountsBeforeTheEventsThatFollowIt(t *testing.T) {
 		}
 		r.NodeChanged("n")
 		r.wantGone(60)
-		if n := r.pending(t).Counts[eviction.PendingHeld]; r.Scheduled() != 0 || n != 1 {
+		if n := statesOf(r.pending(t))[eviction.StateHeld]; r.Scheduled() != 0 || n != 1 {
 			t.Errorf("scheduled %d, held %d, want one held", r.Scheduled(), n)
 		}
 		r.SetJudge(policy.Judge{})
 		r.NodeChanged("n")
 		r.wantGone(100, "n-0 at 60")
-		if n := r.pending(t).Counts[eviction.PendingHeld]; n != 0 {
+		if n := statesOf(r.pending(t))[eviction.StateHeld]; n != 0 {
 			t.Errorf("held %d", n)
 		}
 	})

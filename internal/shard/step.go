@@ -48,7 +48,7 @@ func (TimePassed) apply(c *Core, now time.Time, effects *Effects) {
 // settle records the outcome of a call, if a call for the pod has ended. The pod is nil if it is gone.
 func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, effects *Effects) {
 	e := c.entries[uid]
-	if e == nil || e.state != offered {
+	if e == nil || e.stage != offered {
 		return
 	}
 	ended := c.options.Dispatcher.Settle(uid)
@@ -56,8 +56,8 @@ func (c *Core) settle(now time.Time, uid types.UID, pod *taint.Pod, effects *Eff
 		return
 	}
 	c.record(now, e, ended)
-	if pod != nil && e.calls.delayed() && e.calls.report(ended.Outcome.Cause) {
-		note := e.note(eviction.EvictionDelayed, pod)
+	if pod != nil && e.calls.stuck() && e.calls.report(ended.Outcome.Cause) {
+		note := e.note(eviction.EvictionStuck, pod)
 		note.Outcome = ended.Outcome
 		effects.Notes = append(effects.Notes, note)
 	}
@@ -86,11 +86,11 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 	switch {
 	case e == nil:
 		e = &entry{uid: pod.UID}
-	case e.state == held || e.state == dryRun && first.At.After(now):
-		c.setState(e, none)
+	case e.stage == held || e.stage == dryRun && first.At.After(now):
+		c.setStage(e, none)
 		e = &entry{uid: pod.UID}
 	}
-	if e.state == accepted || e.state == dryRun {
+	if e.stage == accepted || e.stage == dryRun {
 		return
 	}
 	if e.calls == nil {
@@ -104,7 +104,7 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 		c.offer(pod, node, e, permits)
 	case c.withdraw(e):
 		e.due = next
-		c.setState(e, scheduled)
+		c.setStage(e, waiting)
 	default:
 		return // the end of the running call re-evaluates the pod
 	}
@@ -115,13 +115,13 @@ func (c *Core) schedule(now time.Time, pod *taint.Pod, node *taint.Node, verdict
 // until the pod is gone, which may take as long as the pod's grace period and finalizers do.
 func (c *Core) cancel(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict, effects *Effects) {
 	e := c.entries[pod.UID]
-	if e == nil || e.state == accepted || !c.withdraw(e) {
+	if e == nil || e.stage == accepted || !c.withdraw(e) {
 		return // nothing to cancel, or the end of the running call re-evaluates the pod
 	}
 	switch terminates := verdict.Stay == taint.Terminating; {
-	case e.state == held && terminates:
+	case e.stage == held && terminates:
 		effects.Overtaken = append(effects.Overtaken, eviction.Overtaken{Pod: pod})
-	case e.state == scheduled && terminates:
+	case e.stage == waiting && terminates:
 		effects.Overtaken = append(effects.Overtaken, eviction.Overtaken{Pod: pod, Deadline: e.plan.verdict.At})
 	}
 	cause := c.probableCause(e, pod, node, verdict)
@@ -130,7 +130,7 @@ func (c *Core) cancel(pod *taint.Pod, node *taint.Node, verdict *policy.Verdict,
 		note.Stays, note.Probably = c.judge.WhyStays(pod, node, verdict), cause
 		effects.Notes = append(effects.Notes, note)
 	}
-	c.setState(e, none)
+	c.setStage(e, none)
 }
 
 // dropPod drops the state of a pod that is gone.
@@ -140,6 +140,6 @@ func (c *Core) dropPod(uid types.UID, effects *Effects) {
 	c.reportDrained(uid, effects)
 	deleteAndShrink(&c.daemons, uid)
 	if e := c.entries[uid]; e != nil && c.withdraw(e) {
-		c.setState(e, none)
+		c.setStage(e, none)
 	}
 }

@@ -57,12 +57,12 @@ func (c *Core) viewOf(now time.Time, e *entry) (v eviction.View, exists bool) {
 	if pod == nil {
 		return v, false
 	}
-	if e.state != held {
+	if e.stage != held {
 		return c.deletedByOthers(e, c.view(now, e, pod, node), node), true
 	}
 	by := c.judgeOf(e.uid).Decide(pod, node).Held
 	return c.deletedByOthers(e, eviction.View{
-		Pod: pod, Verdict: by.Verdict, State: eviction.Scheduled, Policy: by.Policy, Held: by,
+		Pod: pod, Verdict: by.Verdict, State: eviction.StateHeld, Policy: by.Policy, Held: by,
 	}, node), by.By != 0
 }
 
@@ -94,7 +94,7 @@ func sortedByDeadline(list []*entry) []*entry {
 
 // deadline returns the deadline. A held entry has the deadline that it would have without the hold.
 func (e *entry) deadline() time.Time {
-	if e.state == held {
+	if e.stage == held {
 		return e.heldBy.Verdict.At
 	}
 	return e.plan.verdict.At
@@ -103,7 +103,7 @@ func (e *entry) deadline() time.Time {
 // view returns the view of an eviction.
 func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) eviction.View {
 	var status dispatch.Status
-	if e.state == offered {
+	if e.stage == offered {
 		status = c.options.Dispatcher.Status(e.uid)
 	}
 	planned := e.plan
@@ -115,19 +115,11 @@ func (c *Core) view(now time.Time, e *entry, pod *taint.Pod, node *taint.Node) e
 		v.Attempts, v.Last = e.calls.attempts, e.calls.outcome
 	}
 	if status.Request != nil {
-		v.State, v.Attempts = eviction.InFlight, status.Request.Attempt
+		v.State, v.Attempts = eviction.StateInFlight, status.Request.Attempt
 		return v
 	}
-	switch e.pending(now) {
-	case eviction.PendingTerminating:
-		v.State = eviction.Done
+	if v.State = e.state(now); v.State == eviction.StateTerminating {
 		return v
-	case eviction.PendingScheduled:
-		v.State = eviction.Scheduled
-	case eviction.PendingDue:
-		v.State = eviction.Due
-	default:
-		v.State = eviction.Delayed
 	}
 	v.Waits, v.Next = status.Waits, e.next(status)
 	c.describe(&v, node, e, now)

@@ -22,16 +22,16 @@ func TestViewsTellTheStateOfEachEviction(t *testing.T) {
 		attempts int
 		last     eviction.Outcome
 	}{
-		{"before its deadline", func(*play) {}, 3, eviction.Scheduled, 4, 0, eviction.Outcome{}},
-		{"from its deadline on", func(*play) {}, 4, eviction.Due, 4, 0, eviction.Outcome{}},
-		{"once it is offered", func(p *play) { p.pass(4) }, 5, eviction.Due, 4, 0, eviction.Outcome{}},
-		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
-		{"while a call is under way, and the taint is lifted", func(p *play) { p.wantStart(4, "a"); p.lift("gpu"); p.nodeChanged(5) }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
-		{"when its call has ended, which is not taken in", func(p *play) { p.wantStart(4, "a"); p.end("a", blocked) }, 5, eviction.InFlight, -1, 1, eviction.Outcome{}},
-		{"when it was accepted and the pod is still there", func(p *play) { p.tried(4, accepted) }, 5, eviction.Done, -1, 1, accepted},
-		{"when a budget blocks it", func(p *play) { p.tried(4, blocked) }, 4.1, eviction.Delayed, 4.375, 1, blocked},
-		{"when a budget blocks it, and it is offered again", func(p *play) { p.tried(4, blocked); p.pass(5) }, 5, eviction.Delayed, 4.375, 1, blocked},
-		{"after one failure", func(p *play) { p.tried(4, failed("")) }, 4.01, eviction.Due, 4.075, 1, failed("")},
+		{"before its deadline", func(*play) {}, 3, eviction.StateScheduled, 4, 0, eviction.Outcome{}},
+		{"from its deadline on", func(*play) {}, 4, eviction.StateDue, 4, 0, eviction.Outcome{}},
+		{"once it is offered", func(p *play) { p.pass(4) }, 5, eviction.StateDue, 4, 0, eviction.Outcome{}},
+		{"while a call is under way", func(p *play) { p.wantStart(4, "a") }, 5, eviction.StateInFlight, -1, 1, eviction.Outcome{}},
+		{"while a call is under way, and the taint is lifted", func(p *play) { p.wantStart(4, "a"); p.lift("gpu"); p.nodeChanged(5) }, 5, eviction.StateInFlight, -1, 1, eviction.Outcome{}},
+		{"when its call has ended, which is not taken in", func(p *play) { p.wantStart(4, "a"); p.end("a", blocked) }, 5, eviction.StateInFlight, -1, 1, eviction.Outcome{}},
+		{"when it was accepted and the pod is still there", func(p *play) { p.tried(4, accepted) }, 5, eviction.StateTerminating, -1, 1, accepted},
+		{"when a budget blocks it", func(p *play) { p.tried(4, blocked) }, 4.1, eviction.StateBlocked, 4.375, 1, blocked},
+		{"when a budget blocks it, and it is offered again", func(p *play) { p.tried(4, blocked); p.pass(5) }, 5, eviction.StateBlocked, 4.375, 1, blocked},
+		{"after one failure", func(p *play) { p.tried(4, failed("")) }, 4.01, eviction.StateDue, 4.075, 1, failed("")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newTaintedPlay(t, 4)
@@ -65,7 +65,7 @@ func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
 	want(51, policy.Evict, 110)
 	want(110, policy.Delete, 110)
 	p.wantStart(110, "a")
-	if v := p.core.Views(at(110))[0]; v.State != eviction.InFlight || v.Method != policy.Delete || v.Attempts != 2 {
+	if v := p.core.Views(at(110))[0]; v.State != eviction.StateInFlight || v.Method != policy.Delete || v.Attempts != 2 {
 		t.Errorf("during the deletion: got %+v", v)
 	}
 }

@@ -26,7 +26,7 @@ func evictionOf(v *eviction.View) Eviction {
 		Pod:          v.Pod.Name,
 		Node:         v.Verdict.Node,
 		Owner:        ownerOf(v.Pod),
-		State:        v.Word(),
+		State:        v.State,
 		Deadline:     stamp(v.Verdict.At),
 		Taint:        v.Verdict.Taint.ToString(),
 		ExposedSince: stamp(v.Verdict.Start),
@@ -80,22 +80,23 @@ func budgetOf(o *eviction.Outcome) string {
 }
 
 func totalsOf(views []*eviction.View, past Past) Totals {
-	n := map[string]int{}
+	n := map[eviction.State]int{}
 	for _, v := range views {
-		n[v.Word()]++
+		n[v.State]++
 	}
 	return Totals{
-		Scheduled: n[Scheduled], Held: n[Held], Due: n[Due], InFlight: n[InFlight], Blocked: n[Blocked],
-		Refused: n[Refused], Delayed: n[Delayed], Done: n[Done], EvictedLastHour: past.LastHour(),
+		Scheduled: n[eviction.StateScheduled], Held: n[eviction.StateHeld], Due: n[eviction.StateDue],
+		InFlight: n[eviction.StateInFlight], Blocked: n[eviction.StateBlocked], Refused: n[eviction.StateRefused],
+		Delayed: n[eviction.StateDelayed], Terminating: n[eviction.StateTerminating], EvictedLastHour: past.LastHour(),
 	}
 }
 
-// nodesOf counts the pending evictions on each node: an eviction in the state done is not pending. If there are too
+// nodesOf counts the pending evictions on each node: one in the state terminating is not pending. If there are too
 // many nodes, it returns only some of those with pending evictions.
 func nodesOf(nodes []*taint.Node, views []*eviction.View) []Node {
 	pending := make(map[string]int, len(nodes))
 	for _, v := range views {
-		if v.State != eviction.Done {
+		if v.State != eviction.StateTerminating {
 			pending[v.Verdict.Node]++
 		}
 	}

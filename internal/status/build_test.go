@@ -16,30 +16,18 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestAnEvictionIsShownAndCountedInTheStateThatItsProgressGivesIt(t *testing.T) {
-	held := policy.Held{By: policy.HeldByPolicy, Name: "quarantine", Policy: "quarantine", Verdict: view("a", "n", 5).Verdict}
-	after := func(kind eviction.Kind) eviction.View {
-		return eviction.View{State: eviction.Delayed, Last: eviction.Outcome{Kind: kind}}
+func TestAnEvictionIsShownAndCountedInItsState(t *testing.T) {
+	totals := map[eviction.State]status.Totals{
+		eviction.StateScheduled: {Scheduled: 1}, eviction.StateHeld: {Held: 1}, eviction.StateDue: {Due: 1},
+		eviction.StateInFlight: {InFlight: 1}, eviction.StateBlocked: {Blocked: 1}, eviction.StateRefused: {Refused: 1},
+		eviction.StateDelayed: {Delayed: 1}, eviction.StateTerminating: {Terminating: 1},
 	}
-	for when, c := range map[string]struct {
-		progress eviction.View
-		state    string
-		totals   status.Totals
-	}{
-		"before its deadline":              {eviction.View{State: eviction.Scheduled}, "scheduled", status.Totals{Scheduled: 1}},
-		"while a policy holds it":          {eviction.View{State: eviction.Scheduled, Held: held}, "held", status.Totals{Held: 1}},
-		"after its deadline":               {eviction.View{State: eviction.Due}, "due", status.Totals{Due: 1}},
-		"while its call is under way":      {eviction.View{State: eviction.InFlight}, "in-flight", status.Totals{InFlight: 1}},
-		"after a budget has forbidden it":  {after(eviction.Blocked), "blocked", status.Totals{Blocked: 1}},
-		"after admission has forbidden it": {after(eviction.Refused), "refused", status.Totals{Refused: 1}},
-		"after its calls have failed":      {after(eviction.Failed), "delayed", status.Totals{Delayed: 1}},
-		"once its deletion is accepted":    {eviction.View{State: eviction.Done}, "done", status.Totals{Done: 1}},
-	} {
+	for _, state := range eviction.States() {
 		v := view("a", "n", 5)
-		v.State, v.Held, v.Last = c.progress.State, c.progress.Held, c.progress.Last
+		v.State = state
 		s := snapshotOf(t, &world{views: []eviction.View{v}})
-		if s.Evictions[0].State != c.state || s.Totals != c.totals {
-			t.Errorf("%s it is %s, want %s, and the totals are %+v", when, s.Evictions[0].State, c.state, s.Totals)
+		if s.Evictions[0].State != state || s.Totals != totals[state] || s.Totals == (status.Totals{}) {
+			t.Errorf("it is %s, want %s, and the totals are %+v", s.Evictions[0].State, state, s.Totals)
 		}
 	}
 }
@@ -48,7 +36,7 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 	v := delayed(view("a", "n", 400), eviction.Blocked, "the budget web needs 3 pods")
 	got := shownAs(t, v)
 	want := status.Eviction{
-		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: status.Blocked,
+		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: eviction.StateBlocked,
 		Deadline: at(400), Taint: "gpu=broken:NoExecute", ExposedSince: at(100), Because: v.Verdict.Because(),
 		NextTry: at(460), Attempts: 2, Cause: "pdb", Message: "the budget web needs 3 pods",
 	}
@@ -63,7 +51,7 @@ func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
 	v.Waits, v.DeletedBy = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, taint.DaemonSetController
 	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
 	got := shownAs(t, v)
-	want := status.Eviction{State: status.Scheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
+	want := status.Eviction{State: eviction.StateScheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
 	if got.Because != v.Verdict.Because()+taint.DeletesDaemons {
 		t.Errorf("got %q", got.Because)
 	}
@@ -87,9 +75,9 @@ func TestNodesTellTheirTaintsOfNowAndWhatIsPendingOnThem(t *testing.T) {
 	n := node("n", 7)
 	was := v1.Taint{Key: "gpu", Value: "slow", Effect: v1.TaintEffectNoExecute}
 	n.Taints[0] = append(taint.History{{Taint: was, Since: at(1), Ended: true}}, n.Taints[0]...)
-	done := view("c", "n", 5)
-	done.State = eviction.Done
-	s := snapshotOf(t, &world{nodes: []*taint.Node{node("z", 3), n}, views: []eviction.View{view("a", "n", 5), view("b", "n", 6), done}})
+	accepted := view("c", "n", 5)
+	accepted.State = eviction.StateTerminating
+	s := snapshotOf(t, &world{nodes: []*taint.Node{node("z", 3), n}, views: []eviction.View{view("a", "n", 5), view("b", "n", 6), accepted}})
 	want := []status.Node{
 		{Name: "n", UID: "uid-n", Evictions: 2, Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(7)}}},
 		{Name: "z", UID: "uid-z", Taints: []status.Taint{{Taint: "gpu=broken:NoExecute", Since: at(3)}}},

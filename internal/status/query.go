@@ -54,7 +54,10 @@ func parseQuery(raw string) (q query, err error) {
 }
 
 func checkStates(list []string) error {
-	all := eviction.Words()
+	var all []string
+	for _, state := range eviction.States() {
+		all = append(all, string(state))
+	}
 	for _, state := range list {
 		if !slices.Contains(all, state) {
 			return fmt.Errorf("unknown state %q: must be one or more of %s", state, strings.Join(all, ", "))
@@ -86,7 +89,7 @@ func (q *query) list(s *sample) (l EvictionList, views []*eviction.View) {
 func (q *query) matches(v *eviction.View) bool {
 	t := v.Verdict.Taint
 	return q.selects("node", v.Verdict.Node) && q.selects("namespace", v.Pod.Namespace) &&
-		q.selects("state", v.Word()) && q.selects("policy", v.Policy) &&
+		q.selects("state", string(v.State)) && q.selects("policy", v.Policy) &&
 		(q.selects("taint", t.Key) || q.selects("taint", t.ToString()))
 }
 

@@ -123,7 +123,7 @@ func TestEveryRefusalIsOneSentence(t *testing.T) {
 		{"/api/v1/evictions?node=a;state=due", nil, 400, `invalid query: invalid semicolon separator in query; separate parameters with &, and encode % as %25 and ; as %3B`},
 		{"/api/v1/evictions?node=100%", nil, 400, `invalid query: invalid URL escape "%"; separate parameters with &, and encode % as %25 and ; as %3B`},
 		{"/api/v1/evictions?nod=a", nil, 400, `unknown parameter "nod": must be node, namespace, taint, policy, state or limit`},
-		{"/api/v1/evictions?state=late", nil, 400, `unknown state "late": must be one or more of scheduled, held, due, in-flight, blocked, refused, delayed, done`},
+		{"/api/v1/evictions?state=late", nil, 400, `unknown state "late": must be one or more of scheduled, held, due, in-flight, blocked, refused, delayed, terminating`},
 		{"/api/v1/evictions?limit=0", nil, 400, `invalid limit "0": must be between 1 and 10000, inclusive`},
 		{"/api/v1/evictions?limit=many", nil, 400, `invalid limit "many": must be between 1 and 10000, inclusive`},
 		{"/api/v1/evictions?after=x", nil, 400, `unknown parameter "after": must be node, namespace, taint, policy, state or limit`},
@@ -157,7 +157,7 @@ func TestAListHasTheEarliestAndSaysHowManyMatch(t *testing.T) {
 
 func TestFiltersAreOredWithinAndAndedBetween(t *testing.T) {
 	due := view("c", "n2", 5)
-	due.State = eviction.Due
+	due.State = eviction.StateDue
 	other := view("d", "n2", 6)
 	other.Pod = &taint.Pod{UID: "uid-d", Namespace: "kube-system", Name: "d"}
 	s := (&world{views: []eviction.View{view("a", "n0", 3), view("b", "n1", 4), due, other}}).server()

@@ -20,18 +20,6 @@ const (
 	KindError        = "Error"
 )
 
-// The states of an eviction.
-const (
-	Scheduled = eviction.WordScheduled // its deadline has not come
-	Held      = eviction.WordHeld      // a policy or a breaker keeps it from being evicted
-	Due       = eviction.WordDue       // its deadline has come: it waits for its turn or the next try
-	InFlight  = eviction.WordInFlight  // a call is in flight
-	Blocked   = eviction.WordBlocked   // a PodDisruptionBudget does not permit it now
-	Refused   = eviction.WordRefused   // admission or a missing permission forbids it
-	Delayed   = eviction.WordDelayed   // another cause has failed its calls several times in a row
-	Done      = eviction.WordDone      // the API server has accepted the deletion, and the pod is still there
-)
-
 // Roles of a replica.
 const (
 	Leading = "leading" // it evicts
@@ -159,14 +147,14 @@ type Pace struct {
 
 // Totals count evictions by their state.
 type Totals struct {
-	Scheduled int `json:"scheduled"`
-	Held      int `json:"held"`
-	Due       int `json:"due"`
-	InFlight  int `json:"inFlight"`
-	Blocked   int `json:"blocked"`
-	Refused   int `json:"refused"`
-	Delayed   int `json:"delayed"`
-	Done      int `json:"done"`
+	Scheduled   int `json:"scheduled"`
+	Held        int `json:"held"`
+	Due         int `json:"due"`
+	InFlight    int `json:"inFlight"`
+	Blocked     int `json:"blocked"`
+	Refused     int `json:"refused"`
+	Delayed     int `json:"delayed"`
+	Terminating int `json:"terminating"`
 
 	// EvictedLastHour is the number of all pods that this replica has evicted in the last 60 minutes.
 	EvictedLastHour int `json:"evictedLastHour"`
@@ -174,12 +162,12 @@ type Totals struct {
 
 // Eviction is one pod that is to be evicted.
 type Eviction struct {
-	UID       string `json:"uid"`
-	Namespace string `json:"namespace"`
-	Pod       string `json:"pod"`
-	Node      string `json:"node"`
-	Owner     *Owner `json:"owner,omitempty"` // omitted for a pod without a controller
-	State     string `json:"state"`           // docs/api.md lists them
+	UID       string         `json:"uid"`
+	Namespace string         `json:"namespace"`
+	Pod       string         `json:"pod"`
+	Node      string         `json:"node"`
+	Owner     *Owner         `json:"owner,omitempty"` // omitted for a pod without a controller
+	State     eviction.State `json:"state"`
 
 	// Deadline is the time before which the pod is not evicted.
 	Deadline time.Time `json:"deadline"`
@@ -216,16 +204,15 @@ type Eviction struct {
 	// DeletedBy is "the DaemonSet controller" if it deletes the pod, whatever taint-manager does; else omitted.
 	DeletedBy string `json:"deletedBy,omitempty"`
 
-	// WaitsFor says what a due eviction waits for: "its turn", "rate cluster", "the end of the pause", "the API
-	// server", or "a place: namespace shop already has 32 calls in flight, half of what is free". Omitted if it does
-	// not wait.
+	// WaitsFor says what a due eviction waits for, in the words of docs/reference/states.md. Omitted if it does not
+	// wait.
 	WaitsFor string `json:"waitsFor,omitempty"`
 
 	// WaitsForRate is the name of the rate for which a due eviction waits; "max-evictions-per-second" if that flag
 	// limits all calls.
 	WaitsForRate string `json:"waitsForRate,omitempty"`
 
-	// NextTry is when the next call may start; omitted while a call is in flight, and when done.
+	// NextTry is when the next call may start; omitted in the states held, in-flight and terminating.
 	NextTry time.Time `json:"nextTry,omitzero"`
 
 	// Attempts is the number of calls made for the pod.

@@ -37,15 +37,15 @@ func view(name, node string, deadline float64) eviction.View {
 			Evict: true, At: at(deadline), Start: at(deadline - 300), Node: node, Taint: gpu,
 			Toleration: &v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists, TolerationSeconds: &grace},
 		},
-		State: eviction.Scheduled,
+		State: eviction.StateScheduled,
 		Next:  at(deadline),
 	}
 }
 
 // delayed returns the view after two calls, of which the last has failed with the cause "pdb".
 func delayed(v eviction.View, kind eviction.Kind, message string) eviction.View {
-	v.State, v.Attempts = eviction.Delayed, 2
 	v.Last = eviction.Outcome{Kind: kind, Cause: "pdb", Message: message}
+	v.State, v.Attempts = v.Last.Stuck(), 2
 	v.Next = v.Next.Add(time.Minute)
 	return v
 }

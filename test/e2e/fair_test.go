@@ -81,7 +81,7 @@ func TestTenantsThatBeginToHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testi
 		t.Errorf("the others' 99th percentile is %v, want at most 3 s", p99)
 	}
 	metrics := w.managerMetrics(t, m)
-	if got := load.Sum(metrics, `taint_manager_pending_evictions{state="waiting_share"}`); got == 0 {
+	if got := load.Sum(metrics, `taint_manager_pending_evictions`, `waits_for="share"`); got == 0 {
 		t.Error("no eviction waits for its namespace's share")
 	}
 	if got := load.Sum(metrics, "taint_manager_slow_evictions_in_flight"); got < 32 || got > 96 {

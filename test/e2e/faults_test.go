@@ -270,7 +270,7 @@ func policyRefuses(s *scene) {
 	if err := bindings.Delete(s.Context(), s.node, metav1.DeleteOptions{}); err != nil {
 		s.Fatal(err)
 	}
-	f.ended(time.Now(), 20*time.Second, "is delayed", "deletions are frozen")
+	f.ended(time.Now(), 20*time.Second, "is stuck", "deletions are frozen")
 }
 
 // permissionTaken deletes the permission, as an operator does to stop all evictions at once.
@@ -294,7 +294,7 @@ func permissionTaken(s *scene) {
 	if err := s.Permit(s.Context()); err != nil {
 		s.Fatal(err)
 	}
-	f.ended(time.Now(), 20*time.Second, "is delayed", "cannot patch resource")
+	f.ended(time.Now(), 20*time.Second, "is stuck", "cannot patch resource")
 }
 
 // leaderKilled requires the standby to take over with the same countdown.

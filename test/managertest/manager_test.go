@@ -449,10 +449,10 @@ func TestAnEvictionThatWaitsForTheRateOfAllCallsShowsIt(t *testing.T) {
 		}
 		var got []string
 		for _, v := range views {
-			got = append(got, v.Word()+" "+v.Waits.Rate)
+			got = append(got, string(v.State)+" "+v.Waits.Rate)
 		}
 		slices.Sort(got)
-		if want := []string{"done ", "done ", "due max-evictions-per-second"}; !slices.Equal(got, want) {
+		if want := []string{"due max-evictions-per-second", "terminating ", "terminating "}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})

@@ -18,7 +18,7 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// scraped returns the values of a metric of taint_manager by their label.
+// scraped returns the values of a metric of taint_manager by their labels.
 func scraped(t *testing.T, r prometheus.Gatherer, name string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
@@ -104,8 +104,8 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 		client, options := inEachState(registry)
 		r := start(t, client, options)
 		time.Sleep(2*time.Minute + time.Millisecond)
-		states := map[string]float64{
-			"scheduled": 1, "due": 1, "waiting_rate": 2, "blocked": 2, "refused": 1, "delayed": 1, "held": 1, "terminating": 1,
+		states := map[string]float64{ // with the causes of waits
+			"scheduled": 1, "dueturn": 1, "duerate": 2, "blocked": 2, "refused": 1, "delayed": 1, "held": 1, "terminating": 1,
 		}
 		wantScraped(t, "it leads", registry, "pending_evictions", states)
 		oldest := scraped(t, registry, "oldest_due_seconds")
@@ -124,13 +124,13 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 		p.Paused, p.Policies = true, nil
 		r.set(t, p)
 		time.Sleep(10 * time.Second)
-		for _, state := range []string{"waiting_rate", "held", "due", "delayed"} {
+		for _, state := range []string{"duerate", "held", "dueturn", "delayed"} {
 			delete(states, state)
 		}
-		states["paused"] = 5 // also what was due and delayed
+		states["duepause"], states["delayedpause"] = 4, 1
 		wantScraped(t, "it is paused", registry, "pending_evictions", states)
 		oldest = scraped(t, registry, "oldest_due_seconds")
-		if oldest["due"] != 0 || oldest["delayed"] != 0 || oldest["paused"] < 125 {
+		if oldest["dueturn"] != 0 || oldest["delayed"] != 0 || oldest["duepause"] < 125 {
 			t.Errorf("it is paused: the oldest are %v", oldest)
 		}
 		wantScraped(t, "it is paused", registry, "paused", map[string]float64{"": 1})

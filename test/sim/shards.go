@@ -130,7 +130,7 @@ func (s *shardRun) step(in shard.Input) {
 		switch note.Kind {
 		case eviction.EvictionCancelled:
 			s.p.w.counts["Cancelled"]++
-		case eviction.EvictionDelayed:
+		case eviction.EvictionStuck:
 			s.p.w.counts["Delayed"]++
 		case eviction.EvictionHeld:
 			s.p.w.counts["Holds"]++
@@ -155,8 +155,8 @@ func (p *process) settle() {
 func heldBy(core *shard.Core, c *clock, now time.Time) map[types.UID]oracle.Held {
 	held := map[types.UID]oracle.Held{}
 	for _, v := range core.Views(now) {
-		h := oracle.Held{Calling: v.State == eviction.InFlight, Accepted: v.State == eviction.Done}
-		if h.Queued = !h.Calling && !h.Accepted && !v.IsHeld(); h.Queued {
+		h := oracle.Held{Calling: v.State == eviction.StateInFlight, Accepted: v.State == eviction.StateTerminating}
+		if h.Queued = !h.Calling && !h.Accepted && v.State != eviction.StateHeld; h.Queued {
 			h.Deadline, h.At = c.moment(v.Verdict.At), c.moment(v.Next)
 			if v.Waits.Cause == eviction.WaitsForRate {
 				h.At = h.Deadline // the rate may be slow

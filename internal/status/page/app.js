@@ -12,7 +12,7 @@ import { lists } from './lists.js';
 import { plots } from './plot.js';
 import { lanesOf } from './scale.js';
 import { Source } from './source.js';
-import { glyph, stuck, meanings, titles } from './states.js';
+import { glyph, stuck, meanings } from './states.js';
 import { Store } from './store.js';
 import { Table } from './table.js';
 import { Timeline } from './timeline.js';
@@ -104,7 +104,7 @@ function clear() {
   filtered();
 }
 
-for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refused', 'delayed', 'done', 'evicted']) {
+for (const [state, meaning] of Object.entries(meanings)) {
   const toggle = () => {
     const { off } = view.filter;
     if (!off.delete(state)) off.add(state);
@@ -112,7 +112,7 @@ for (const state of ['scheduled', 'held', 'due', 'in-flight', 'blocked', 'refuse
   };
   const total = element('b');
   total.dataset.total = { 'in-flight': 'inFlight', evicted: 'evictedLastHour' }[state] ?? state;
-  const chip = button({ title: meanings[state] }, toggle, glyph(state), titles[state], ' ', total);
+  const chip = button({ title: meaning }, toggle, glyph(state), state, ' ', total);
   chip.dataset.state = state;
   part('states').append(chip);
 }
@@ -170,7 +170,7 @@ function certainty() {
 }
 
 /** Totals that only the leader knows. */
-const ofCalls = new Set(['inFlight', 'blocked', 'refused', 'delayed', 'done', 'stuck', 'evictedLastHour']);
+const ofCalls = new Set(['inFlight', 'blocked', 'refused', 'delayed', 'terminating', 'stuck', 'evictedLastHour']);
 
 function render() {
   dirty = false;

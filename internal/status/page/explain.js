@@ -3,7 +3,7 @@
 /** @import {Row, Node} from './types.js' */
 import { element } from './dom.js';
 import { span, stamp, until, zoned } from './format.js';
-import { stuck, meanings, titles } from './states.js';
+import { stuck, meanings } from './states.js';
 
 /** @type {Record<string, string>} */
 const advice = {
@@ -47,7 +47,7 @@ export const answer = (row, now) => zoned([row.of.cause, row.of.message].filter(
 function facts(row, nodes, now) {
   const e = row.of;
   /** @type {[string, string][]} */
-  const list = [['State', `${titles[row.state]}: ${meanings[row.state]}`]];
+  const list = [['State', `${row.state}: ${meanings[row.state]}`]];
   if (row.owner) list.push(['Owner', row.owner]);
   if (row.policy) list.push(['Policy', e.method && e.state !== 'held' ? `${row.policy}, method ${e.method}` : row.policy]);
   if (e.heldBy) list.push(['Held by', e.heldBy]);

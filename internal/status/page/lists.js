@@ -6,7 +6,7 @@
 import { element } from './dom.js';
 import { answer } from './explain.js';
 import { clock, lateness, span, stamp, until, zoned } from './format.js';
-import { glyph, rank, stuck, titles } from './states.js';
+import { glyph, rank, stuck } from './states.js';
 
 /**
  * @typedef {object} Item one line of a list: a row, a node or a group
@@ -55,14 +55,14 @@ const node = (i) => /** @type {NodeLine} */ (i.node);
 const known = (n) => (Number.isFinite(n) ? n : Infinity);
 
 const state = column('State', (i) => [
-  element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${titles[row(i).state]}`)),
+  element('span', { className: 'state' }, glyph(row(i).state), element('span', {}, ` ${row(i).state}`)),
 ], (i) => rank(row(i).state));
 
 /** The pod's name, and below it, on a narrow screen, the content of the columns that are hidden there. */
 const pod = column('Pod', (i, now) => {
   const { of, owner, state } = row(i);
   const why = stuck(state) ? answer(row(i), now) : of.taint.replace(/:NoExecute$/, '');
-  const under = `${[titles[state], owner, of.node].filter(Boolean).join(', ')}: ${why}`;
+  const under = `${[state, owner, of.node].filter(Boolean).join(', ')}: ${why}`;
   const name = element('button', { type: 'button', className: 'open' }, element('span', { className: 'space' }, `${of.namespace}/`), of.pod);
   return [name, element('span', { className: 'under' }, ...breakable(under))];
 }, (i) => `${row(i).of.namespace}/${row(i).of.pod}`, 'name pod');
@@ -82,7 +82,7 @@ const deadline = { zoned: true, ...column('Deadline', (i, now) => clock(row(i).d
 const because = column('Reason', (i, now) => reason(row(i), now), (i) => reason(row(i), 0), 'wide long');
 const countdown = column('Due', (i, now) => {
   const { due, state } = row(i);
-  if (state === 'done') return 'accepted';
+  if (state === 'terminating') return '';
   return [element('span', { className: now - due > 1000 ? 'late' : '' }, coming(due, now))];
 }, (i) => row(i).due, 'time');
 /** When an eviction is due, or since when it is late. @param {number} ms @param {number} now */

@@ -93,7 +93,7 @@ export function lanesOf(rows, tainted) {
   for (const row of rows) {
     const l = lane(row.of.node);
     if (row.state === 'evicted') { l.evicted++; continue; }
-    if (row.state !== 'done') l.pending++;
+    if (row.state !== 'terminating') l.pending++;
     if (stuck(row.state)) l.stuck++;
     l.first = Math.min(l.first, row.due);
   }

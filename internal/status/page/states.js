@@ -1,19 +1,22 @@
-// The states: their names, order and shapes. A state is shown by its shape, its colour and its word.
+// The states: their order, meanings and shapes. A state is shown by its shape, its colour and its word.
 
 /** The states, ordered by how much they need attention. */
-export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'held', 'scheduled', 'done', 'evicted'];
+export const states = ['blocked', 'refused', 'delayed', 'due', 'in-flight', 'held', 'scheduled', 'terminating', 'evicted'];
 
-/** @type {Record<string, string>} */
-export const titles = {
-  scheduled: 'scheduled', held: 'held', due: 'due', 'in-flight': 'in flight', blocked: 'blocked', refused: 'refused', delayed: 'delayed',
-  done: 'accepted', evicted: 'evicted',
-};
-
-/** @type {Record<string, string>} */
+/**
+ * What the states mean, in the order in which an eviction may go through them: the states and texts of package eviction
+ * (a test compares them), and that of a past eviction.
+ * @type {Record<string, string>}
+ */
 export const meanings = {
-  scheduled: 'waits for its deadline', held: 'held by a policy or a tripped breaker', due: 'its deadline has come', 'in-flight': 'a request is in flight',
-  blocked: 'a PodDisruptionBudget does not allow it now', refused: 'rejected by admission, or permissions are missing',
-  delayed: 'several attempts in a row failed for another reason', done: 'accepted by the API server; the pod still exists',
+  scheduled: 'its deadline is in the future',
+  held: 'a policy or a tripped breaker keeps the pod from being evicted',
+  due: 'its deadline has passed: it waits, or is retried soon after a failed call',
+  'in-flight': 'a call is in flight',
+  blocked: 'a PodDisruptionBudget does not permit it now',
+  refused: 'admission or a missing permission forbids it',
+  delayed: 'its calls failed several times in a row for another cause',
+  terminating: 'the API server has accepted the deletion, and the pod is still there: in its grace period, with a finalizer, or on a dead node; in a dry run, the pod would have been evicted',
   evicted: 'evicted within the last hour',
 };
 
@@ -35,7 +38,7 @@ const shapes = {
   blocked: { full: true, path: 'M-.85 -.85H.85V.85H-.85Z' },
   refused: { full: false, path: 'M-.8 -.8L.8 .8M.8 -.8L-.8 .8' },
   delayed: { full: true, path: 'M0 -1.05L1.05 0L0 1.05L-1.05 0Z' },
-  done: { full: false, path: circle(0.8) },
+  terminating: { full: false, path: circle(0.8) },
   evicted: { full: false, path: 'M-.85 .05L-.25 .7L.9 -.7' },
 };
 /** A mark as an element, for legends and tables. @param {string} state */

@@ -1,7 +1,7 @@
 // The state of the page: a snapshot, and the changes since. Pure except for its own state.
 
 /** @import {Eviction, Row, Node, Minute, Manager, Totals, Message} from './types.js' */
-import { stuck, titles } from './states.js';
+import { stuck } from './states.js';
 
 const hour = 3600_000;
 const maxEvicted = 4096;
@@ -26,7 +26,7 @@ export function rowOf(of, past) {
     shown: past ? ended : due, // its time on the timeline
     next: moment(of.nextTry),
     /** The text that a search searches. */
-    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''} ${state} ${titles[state]} ${stuck(state) ? 'stuck' : ''}`.toLowerCase(),
+    text: `${of.namespace}/${of.pod} ${of.node} ${of.taint} ${owner} ${budget} ${policy} ${of.heldBy ?? ''} ${of.waitsFor ?? ''} ${of.cause ?? ''} ${state} ${stuck(state) ? 'stuck' : ''}`.toLowerCase(),
   };
 }
 

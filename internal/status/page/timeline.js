@@ -5,7 +5,7 @@
 import { button, element, fill, part, write } from './dom.js';
 import { about, clock, date, plural, short, stamp } from './format.js';
 import { binned, lanesOf, placed, reach, stepOf, ticks, within } from './scale.js';
-import { glyph, titles } from './states.js';
+import { glyph } from './states.js';
 
 const binWidth = 36; // pixels, at least
 const pageOfLanes = 14;
@@ -269,7 +269,7 @@ export class Timeline {
     tip.hidden = !hit;
     if (!hit) return;
     const { lane, bin } = hit;
-    tip.textContent = `${lane.node}\n${bin.count} ${titles[bin.state]}\n${times(bin, this.hooks.now())}`;
+    tip.textContent = `${lane.node}\n${bin.count} ${bin.state}\n${times(bin, this.hooks.now())}`;
     const box = part('stage').getBoundingClientRect();
     const left = Math.min(e.clientX - box.left + 14, box.width - tip.offsetWidth - 4);
     tip.style.left = `${Math.max(4, left)}px`;

@@ -82,7 +82,7 @@ func (w *world) dueNow() {
 	for i := range w.views {
 		w.views[i].Verdict.At = w.start.Add(-10 * time.Second)
 		w.views[i].Next = w.views[i].Verdict.At
-		w.views[i].State = eviction.Due
+		w.views[i].State = eviction.StateDue
 	}
 }
 
@@ -120,7 +120,7 @@ func (w *world) add(deadline time.Time) {
 				Key: t.Key, Operator: v1.TolerationOpExists, Effect: t.Effect, TolerationSeconds: &grace,
 			},
 		},
-		State: eviction.Scheduled, Next: deadline,
+		State: eviction.StateScheduled, Next: deadline,
 	})
 }
 
@@ -147,14 +147,14 @@ func (w *world) decide() {
 	for i := range w.views {
 		v := &w.views[i]
 		switch {
-		case v.State != eviction.Scheduled:
+		case v.State != eviction.StateScheduled:
 		case i%3 == 0:
-			v.Policy = "quarantine"
+			v.Policy, v.State = "quarantine", eviction.StateHeld
 			v.Held = policy.Held{By: policy.HeldByPolicy, Name: v.Policy, Policy: v.Policy, Verdict: v.Verdict}
 		case i%3 == 1:
 			v.Policy, v.Method, v.DeleteAt = "maintenance-databases", policy.Evict, v.Verdict.At.Add(90*time.Minute)
 		case i < len(w.views)/4:
-			v.Method, v.State = policy.Delete, eviction.Due
+			v.Method, v.State = policy.Delete, eviction.StateDue
 			v.Waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "dead-nodes-by-zone"}
 			v.Verdict.At = w.start.Add(-time.Duration(i) * time.Second)
 		}
@@ -175,7 +175,7 @@ func (w *world) hinder() {
 		v := &w.views[i*len(w.views)/40]
 		v.Verdict.At = w.start.Add(-time.Duration(20+i*11) * time.Second)
 		v.Verdict.Start = v.Verdict.At.Add(-300 * time.Second)
-		v.State, v.Last, v.Attempts = eviction.Delayed, outcomes[i%3], 3+i
+		v.State, v.Last, v.Attempts = outcomes[i%3].Stuck(), outcomes[i%3], 3+i
 		v.Next = w.start.Add(time.Duration(4+9*i) * time.Second)
 	}
 }
@@ -188,18 +188,18 @@ func (w *world) step(context.Context) {
 	for i := range w.views {
 		v := &w.views[i]
 		switch {
-		case v.State == eviction.Delayed && now.After(v.Next):
+		case v.Last.Kind != 0 && now.After(v.Next):
 			v.Attempts++
 			v.Next = now.Add(15 * time.Second)
 		case v.Held.By != 0 || v.Waits.Cause != "":
-		case v.State == eviction.Scheduled && now.After(v.Verdict.At):
-			v.State = eviction.Due
-		case v.State == eviction.Due && w.admits(now):
-			v.State, v.Attempts, v.Next = eviction.InFlight, 1, time.Time{}
+		case v.State == eviction.StateScheduled && now.After(v.Verdict.At):
+			v.State = eviction.StateDue
+		case v.State == eviction.StateDue && w.admits(now):
+			v.State, v.Attempts, v.Next = eviction.StateInFlight, 1, time.Time{}
 		}
 	}
 	w.views = slices.DeleteFunc(w.views, func(v eviction.View) bool {
-		over := v.State == eviction.InFlight && now.Sub(v.Verdict.At) > 300*time.Millisecond
+		over := v.State == eviction.StateInFlight && now.Sub(v.Verdict.At) > 300*time.Millisecond
 		if over {
 			w.end(v, now)
 		}
