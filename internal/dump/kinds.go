@@ -136,7 +136,8 @@ var readMembers = strings.Fields(`metadata spec status
 	finalizers managedFields taints conditions nodeName tolerations priority evictionResponders
 	terminationGracePeriodSeconds phase containerStatuses state resourceClaims extendedResourceClaimStatus
 	selector maxUnavailable unhealthyPodEvictionPolicy observedGeneration disruptionsAllowed currentHealthy
-	desiredHealthy expectedPods holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions`)
+	desiredHealthy expectedPods holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions
+	reservedFor allocation driver pool devices deviceSelector`)
 
 // mayBeRead reports whether a member is read, or refused because its name, which has the same first letter, may stand
 // for one that is.

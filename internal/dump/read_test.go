@@ -235,6 +235,53 @@ status:
 	}
 }
 
+// Devices have other members than nodes and pods.
+func TestDevicesAreReadFromYAMLAsFromJSON(t *testing.T) {
+	const devices = `apiVersion: v1
+items:
+- apiVersion: resource.k8s.io/v1
+  kind: ResourceClaim
+  metadata:
+    name: a
+  status:
+    allocation:
+      devices:
+        results:
+        - device: d
+    reservedFor:
+    - name: pod
+- apiVersion: resource.k8s.io/v1
+  kind: ResourceSlice
+  metadata:
+    name: b
+  spec:
+    devices:
+    - name: d
+    driver: gpu
+    pool:
+      name: p
+- apiVersion: resource.k8s.io/v1
+  kind: DeviceTaintRule
+  metadata:
+    name: c
+  spec:
+    deviceSelector:
+      driver: gpu
+    taint:
+      key: m
+kind: List
+`
+	objects := func(text string) (list []any) {
+		if err := dump.ReadAlone(strings.NewReader(text), func(o any, _ []time.Time) { list = append(list, o) }); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if diff := cmp.Diff(objects(asJSON(t, devices)), objects(devices)); diff != "" {
+		t.Errorf("(-JSON +YAML):\n%s", diff)
+	}
+}
+
 // What would lack objects without a word is refused.
 func TestWhatHidesObjectsIsRefused(t *testing.T) {
 	const forbidden = `{"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "pods is forbidden.", "reason": "Forbidden", "code": 403}`
