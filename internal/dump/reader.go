@@ -262,7 +262,9 @@ func (r *reader) pass(o *object) error {
 // common, or it has a value that no API server stores.
 func (r *reader) passWanted(o *object, w *wantedKind) error {
 	if tool := r.collection.Tool; tool != nil && tool.nulls {
-		o.members = nullText.ReplaceAll(o.members, []byte("${1}null${2}"))
+		for range 2 { // a comma belongs to one match only
+			o.members = nullText.ReplaceAll(o.members, []byte("${1}null${2}"))
+		}
 	}
 	typed, err := o.decode(w)
 	if err != nil {
