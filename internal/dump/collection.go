@@ -17,25 +17,17 @@ import (
 
 // Collection is what one tool wrote into one folder or archive, at one time.
 type Collection struct {
-	Root  string // the path of the folder or archive; empty for files that the user says to belong together
-	Tool  *Tool  // nil if it is not known
-	Holes []Hole
-
+	Root           string // the path of the folder or archive; empty for files that the user says to belong together
+	Tool           *Tool  // nil if it is not known
+	Holes          []Hole
 	Objects, Nodes int // numbers of those that are read
 
-	// Namespaces are those whose pods the tool has read, as far as the places of files show it. AllNamespaces is set if
-	// all are listed.
-	Namespaces    map[string]bool
-	AllNamespaces bool
+	Namespaces    map[string]bool // those whose pods the tool has read, as far as the places of files show it
+	AllNamespaces bool            // the tool has listed all
+	PodLists      map[string]bool // those of the pods in lists and arrays, and "" if a PodList has no items
 
-	// PodLists has the namespaces of the pods that are in a list or an array, and "" if a PodList has no items.
-	PodLists map[string]bool
-
-	visit Visit
-
-	// Folders with nodes, with pods while the tool is not known, and with files named "pods". Files that the user gives
-	// one by one do not count.
-	nodes, pods, podFiles map[string]bool
+	visit                 Visit
+	nodes, pods, podFiles map[string]bool // folders with nodes, pods, and files named "pods"; of files in folders only
 }
 
 // Hole is what may be missing in a collection.
@@ -45,32 +37,27 @@ type Hole struct {
 	Skipped   string // the kind of an object that was skipped; empty if it may be any number of objects
 }
 
-// collection returns the collection to which a file belongs.
 func (t *Tree) collection(p place) *Collection {
-	tool, folder, below := toolOf(p.path)
-	root := ""
-	switch {
-	case tool != nil || p.archive != "":
-		root = path.Join(p.argument, p.archive, folder)
-	case p.alone():
+	root := p.root
+	if p.alone() {
 		root = t.Joined
 	}
 	c := t.Collections[root]
 	if c == nil {
 		c = &Collection{
-			Root: root, Tool: tool, visit: t.visit(root), Namespaces: map[string]bool{}, PodLists: map[string]bool{},
+			Root: root, Tool: p.tool, visit: t.visit(root), Namespaces: map[string]bool{}, PodLists: map[string]bool{},
 			nodes: map[string]bool{}, pods: map[string]bool{}, podFiles: map[string]bool{},
 		}
 		t.Collections[root] = c
 	}
-	if tool != nil {
-		if namespace, ok := within(below, tool.namespace); ok {
-			c.Namespaces[namespace] = true
+	if p.tool != nil && p.tool.namespaces != nil {
+		if found := p.tool.namespaces.FindStringSubmatch(p.below); found != nil && found[1] != "" {
+			c.Namespaces[found[1]] = true
+		} else if found != nil {
+			c.AllNamespaces = true
 		}
-		_, all := within(below, tool.namespaces)
-		c.AllNamespaces = c.AllNamespaces || all
 	}
-	if stem(p.path) == "pods" {
+	if strings.HasPrefix(path.Base(p.path), "pods.") {
 		c.podFiles[p.folder()] = true
 	}
 	return c
@@ -78,10 +65,9 @@ func (t *Tree) collection(p place) *Collection {
 
 // Lacks reports whether a list of the pods of a namespace is missing, although the tool writes one for each namespace.
 func (c *Collection) Lacks(namespace string) bool {
-	return c.Tool != nil && c.Tool.namespace != "" && !c.Namespaces[namespace]
+	return c.Tool != nil && c.Tool.namespaces != nil && !c.Namespaces[namespace]
 }
 
-// add passes on an object of a file.
 func (c *Collection) add(object metav1.Object, listed bool, in place) {
 	c.Objects++
 	switch object.(type) {
@@ -105,70 +91,73 @@ func (c *Collection) add(object metav1.Object, listed bool, in place) {
 func (t *Tree) hole(p place, h Hole) {
 	c := t.collection(p)
 	h.What = p.String() + ": " + h.What
-	if len(c.Holes) == mostHoles {
-		c.Holes[mostHoles-1] = Hole{What: "more files or objects of " + p.argument + " can't be read"}
-		return
+	if c.Holes = append(c.Holes, h); len(c.Holes) > mostHoles {
+		more := Hole{What: "more files or objects of " + p.argument + " can't be read"}
+		c.Holes = append(c.Holes[:mostHoles-1], more)
 	}
-	c.Holes = append(c.Holes, h)
 }
 
 // text reads a file of objects. An error in a file that was given alone is returned; in a folder or an archive it is a
 // hole if the file may have had objects that are read, and otherwise the file is skipped.
 func (t *Tree) text(p place, from *bufio.Reader) error {
-	c := t.collection(p)
-	if c.Tool != nil && c.Tool.writesErrors(p.path) {
-		return t.failures(p, c.Tool, from)
+	if p.hasErrors() {
+		return t.failures(p, from)
 	}
 	ahead, _ := from.Peek(from.Size()) // the next read returns an error again
-	promising := wantedBegins.Match(ahead) || isWanted(stem(p.path))
-	r := &reader{
-		Decoder: &t.decoder, collection: c, file: p, hole: func(h Hole) { t.hole(p, h) },
-		text: &objectLines{from: from, most: largest},
-	}
-	err := r.all(t.buffer(p.depth+1, r.text))
-	if r.text.logs {
-		c.Tool = &clusterInfo
+	promising := wantedBegins.Match(ahead) || wantedNames.MatchString(p.path)
+	r := &reader{Decoder: &t.decoder, tree: t, collection: t.collection(p), file: p, lines: &objectLines{from: from}}
+	err := r.all(t.buffer(p.depth+1, r.lines))
+	if r.lines.logs {
+		r.collection.Tool = &clusterInfo
 	}
 	if err == nil || p.alone() || errors.Is(err, errTooMuch) {
 		return err
 	}
 	if r.wanted > 0 || promising {
-		r.hole(Hole{What: err.Error() + ", so objects may be missing"})
+		t.hole(p, Hole{What: err.Error() + ", so objects may be missing"})
 	}
 	return nil
 }
 
+// wantedBegins finds a kind that is read in the beginning of a file.
+var wantedBegins = regexp.MustCompile(`kind"?: *"?(Node|Pod|Event|ConfigMap|Namespace|Lease|PodDisruptionBudget|` +
+	`ResourceClaim|ResourceSlice|DeviceTaintRule)(List)?\b`)
+
 // failures notes which requests for objects that are read failed, as the tool wrote them down.
-func (t *Tree) failures(p place, tool *Tool, from io.Reader) error {
+func (t *Tree) failures(p place, from io.Reader) error {
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(from, most))
-	for _, found := range tool.failures.FindAllSubmatch(text, -1) {
-		group := func(name string) string { return string(found[tool.failures.SubexpIndex(name)]) }
-		if resource := group("resource"); resource == "" || isWanted(resource) {
+	pattern := p.tool.failures
+	for _, found := range pattern.FindAllSubmatch(text, -1) {
+		group := func(name string) string { return string(found[pattern.SubexpIndex(name)]) }
+		if resource := group("resource"); resource == "" || wantedNames.MatchString(resource) {
 			message := beginning(strings.Join(strings.Fields(group("message")), " "), 300)
-			t.hole(p, Hole{What: "a request of " + tool.Name + " failed: " + message, Namespace: group("namespace")})
+			t.hole(p, Hole{What: "a request of " + p.tool.Name + " failed: " + message, Namespace: group("namespace")})
 		}
 	}
 	return err
 }
 
-// Recognize recognizes the tool of a collection, after all has been read. It returns an error if the collection has the
-// nodes or the pods of several clusters or times.
+// Recognize recognizes the tool, after all has been read. It returns an error if the collection has the nodes or the
+// pods of several clusters or times.
 func (c *Collection) Recognize() error {
-	if c.Tool != nil {
+	nodes := slices.Sorted(maps.Keys(c.nodes))
+	if c.Tool != nil || len(nodes) == 0 {
 		return nil
 	}
-	nodes := slices.Sorted(maps.Keys(c.nodes))
-	if len(nodes) > 1 {
+	home, pods := nodes[0], slices.Sorted(maps.Keys(c.pods))
+	others := slices.DeleteFunc(slices.Clone(pods), func(folder string) bool {
+		twice := c.podFiles[home] && c.podFiles[folder] && folder != home // each has all pods
+		return !twice && (home == "." || strings.HasPrefix(folder+"/", home+"/"))
+	})
+	switch {
+	case len(nodes) > 1:
 		return fmt.Errorf("the folders %s have separate nodes", strings.Join(nodes, " and "))
-	}
-	for _, folder := range nodes {
-		if other := c.podsBeside(folder); other != "" {
-			return fmt.Errorf("the folders %s and %s have separate pods", folder, other)
-		}
+	case len(others) > 0 && len(others) < len(pods):
+		return fmt.Errorf("the folders %s and %s have separate pods", home, others[0])
 	}
 	for folder := range c.podFiles {
-		if !c.nodes[path.Dir(folder)] {
+		if path.Dir(folder) != home {
 			return nil
 		}
 	}
@@ -178,31 +167,3 @@ func (c *Collection) Recognize() error {
 	}
 	return nil
 }
-
-// podsBeside returns a folder with pods that do not belong to the folder with the nodes, which has pods, too: in a file
-// that has all, or in folders below. It returns "" if there is none.
-func (c *Collection) podsBeside(nodes string) (other string) {
-	belong := false
-	for _, folder := range slices.Sorted(maps.Keys(c.pods)) {
-		inside := nodes == "." || strings.HasPrefix(folder+"/", nodes+"/")
-		again := c.podFiles[nodes] && c.podFiles[folder] && folder != nodes
-		if inside && !again {
-			belong = true
-		} else if other == "" {
-			other = folder
-		}
-	}
-	if !belong {
-		return ""
-	}
-	return other
-}
-
-// wantedBegins finds a kind that is read, in the beginning of a file. It begins with letters, so that it is fast.
-var wantedBegins = func() *regexp.Regexp {
-	var kinds []string
-	for i := range wanted {
-		kinds = append(kinds, wanted[i].kind)
-	}
-	return regexp.MustCompile(`kind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
-}()

@@ -1,7 +1,10 @@
 package dump
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,28 +13,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	v1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/internal/spelling"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// wantedKind is a kind that is read, with kubectl's short name of it.
+// wantedKind is a kind that is read.
 type wantedKind struct {
-	apiVersion, kind, short string
-	ours                    bool // only objects of the manager are looked for, by their names
+	apiVersion, kind, short string // kubectl has the short name
+	ours                    bool   // only objects of the manager are looked for, by their names
 	empty                   func() metav1.Object
 }
 
-// wanted are the kinds that are read.
 var wanted = []wantedKind{
 	{"v1", "Node", "no", false, func() metav1.Object { return &v1.Node{} }},
 	{"v1", "Pod", "po", false, func() metav1.Object { return &v1.Pod{} }},
 	{"v1", "Event", "ev", false, func() metav1.Object { return &v1.Event{} }},
-	{"events.k8s.io/v1", "Event", "ev", false, func() metav1.Object { return &eventsv1.Event{} }},
+	{"events.k8s.io/v1", "Event", "ev", false, func() metav1.Object { return &v1.Event{} }},
 	{"v1", "ConfigMap", "cm", true, func() metav1.Object { return &v1.ConfigMap{} }},
 	{"v1", "Namespace", "ns", false, func() metav1.Object { return &v1.Namespace{} }},
 	{"coordination.k8s.io/v1", "Lease", "lease", true, func() metav1.Object { return &coordinationv1.Lease{} }},
@@ -49,8 +52,8 @@ const betaBudget = "policy/v1beta1"
 // wanted returns the kind of the object if it is one of those that are read; otherwise nil.
 func (o *object) wanted() *wantedKind {
 	for i := range wanted {
-		if w := &wanted[i]; w.kind == o.Kind && w.apiVersion == o.APIVersion {
-			return w
+		if wanted[i].kind == o.kind && wanted[i].apiVersion == o.apiVersion {
+			return &wanted[i]
 		}
 	}
 	return nil
@@ -66,31 +69,31 @@ func (o *object) decode(w *wantedKind) (metav1.Object, error) {
 	if w.kind == "Node" {
 		by = closed
 	}
-	if len(o.Members) > 0 {
-		if err := json.Unmarshal(o.Members, typed, oneOfEach, json.WithUnmarshalers(by)); err != nil {
-			return nil, err
-		}
+	if err := json.Unmarshal(o.members, typed, oneOfEach, json.WithUnmarshalers(by)); err != nil {
+		return nil, o.unreadable(err)
 	}
-	typed = asRead(typed, o.APIVersion)
-	dropMaskedUIDs(typed)
+	adapt(typed, o.apiVersion)
 	return typed, nil
 }
 
-// asRead returns an object of this API version as one of the version in which the kind is visited.
-func asRead(object metav1.Object, apiVersion string) metav1.Object {
+// coreNames are the names in v1 of members of an event of events.k8s.io/v1.
+var coreNames = map[string]string{
+	"regarding": "involvedObject", "note": "message", "reportingController": "reportingComponent",
+	"deprecatedCount": "count", "deprecatedSource": "source",
+	"deprecatedFirstTimestamp": "firstTimestamp", "deprecatedLastTimestamp": "lastTimestamp",
+}
+
+// adapt makes an object of any API version one of the version in which its kind is visited, without UIDs that a redactor
+// has masked: other objects may have the same mask.
+func adapt(object metav1.Object, apiVersion string) {
+	if Masked(string(object.GetUID())) {
+		object.SetUID("")
+	}
 	switch o := object.(type) {
-	case *eventsv1.Event:
-		core := &v1.Event{
-			ObjectMeta: o.ObjectMeta, InvolvedObject: o.Regarding, Type: o.Type, Reason: o.Reason, Message: o.Note,
-			EventTime: o.EventTime, FirstTimestamp: o.DeprecatedFirstTimestamp, LastTimestamp: o.DeprecatedLastTimestamp,
-			Count: o.DeprecatedCount, Source: o.DeprecatedSource, ReportingController: o.ReportingController,
-			ReportingInstance: o.ReportingInstance, Action: o.Action, Related: o.Related,
-		}
-		if o.Series != nil {
-			core.Series = &v1.EventSeries{Count: o.Series.Count, LastObservedTime: o.Series.LastObservedTime}
-		}
-		return asRead(core, "v1")
 	case *v1.Event:
+		if Masked(string(o.InvolvedObject.UID)) {
+			o.InvolvedObject.UID = ""
+		}
 		if o.LastTimestamp.IsZero() && o.Series != nil {
 			o.LastTimestamp = metav1.NewTime(o.Series.LastObservedTime.Time)
 		}
@@ -103,7 +106,6 @@ func asRead(object metav1.Object, apiVersion string) metav1.Object {
 			o.Spec.Selector = nil
 		}
 	}
-	return object
 }
 
 // times returns the timestamps in an object: the cluster's state is at least as new as each of them. A
@@ -128,46 +130,92 @@ func times(object metav1.Object) []time.Time {
 	return list
 }
 
-// foreign reports whether an apiVersion is that of another group than those of the kinds that are read, which have no
-// dot. Kinds of such groups may have any name.
-func (o *object) foreign() bool {
-	group, _, _ := strings.Cut(o.APIVersion, "/")
-	return strings.Contains(group, ".")
+// readMembers are the members that are read of an object, its metadata, its spec and its status, whatever its kind.
+var readMembers = strings.Fields(`metadata spec status
+	name namespace uid resourceVersion generation creationTimestamp deletionTimestamp labels annotations ownerReferences
+	finalizers managedFields taints conditions nodeName tolerations priority evictionResponders
+	terminationGracePeriodSeconds phase containerStatuses state resourceClaims extendedResourceClaimStatus
+	selector maxUnavailable unhealthyPodEvictionPolicy observedGeneration disruptionsAllowed currentHealthy
+	desiredHealthy expectedPods holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions
+	reservedFor allocation driver pool devices deviceSelector`)
+
+// mayBeRead reports whether a member is read, or refused because its name, which has the same first letter, may stand
+// for one that is.
+func mayBeRead(name string) bool {
+	return slices.ContainsFunc(readMembers, func(right string) bool {
+		return name != "" && name[0]|' ' == right[0] && spelling.Near(name, right)
+	})
 }
 
-// other reports whether the object may be skipped in a folder, which has answers of the API server that are no objects.
-func (o *object) other() bool {
-	kind := strings.TrimSuffix(o.Kind, "List")
-	return o.Kind == "" || o.isList() && !slices.ContainsFunc(wanted, func(w wantedKind) bool { return w.kind == kind })
-}
+// closed decodes the types that decide, and those around them: of a taint and of a toleration all members, of others
+// those that are read. A misspelt member would change a verdict.
+var closed = json.JoinUnmarshalers(
+	members[v1.Taint](true), members[v1.Toleration](true), members[resourcev1.DeviceTaint](true),
+	members[resourcev1.DeviceToleration](true), members[resourcev1.DeviceTaintSelector](true),
+	members[metav1.ObjectMeta](false),
+	members[v1.Node](false), members[v1.NodeSpec](false), members[v1.NodeStatus](false), members[v1.Pod](false),
+	members[v1.PodSpec](false), members[v1.PodStatus](false), members[v1.ContainerStatus](false),
+	members[v1.ContainerStateRunning](false), members[v1.ContainerStateTerminated](false),
+	members[policyv1.PodDisruptionBudgetSpec](false),
+)
 
-// refused returns why an object that is not read must not be skipped either; "" if it may be skipped.
-func (o *object) refused() string {
-	switch forPeople := strings.HasPrefix(o.APIVersion, metav1.GroupName+"/"); {
-	case forPeople && o.Kind == "Table":
-		return "is a Table, which lacks most fields"
-	case forPeople && strings.HasPrefix(o.Kind, "PartialObjectMetadata"):
-		return "is a PartialObjectMetadata, which lacks most fields"
-	case o.foreign():
-		return ""
-	case o.Kind == "Status":
-		return strings.TrimRight("is the Status of a failed request: "+o.tell().Message, ": .")
-	case o.isList():
-		return "is a " + o.Kind + ` without "items"`
-	}
-	for i := range wanted {
-		if w := &wanted[i]; w.resembles(o.Kind) {
-			return fmt.Sprintf("has apiVersion %q and kind %q (did you mean apiVersion: %s, kind: %s?)", o.APIVersion, o.Kind,
-				w.apiVersion, w.kind)
+// members decodes the members of a type that are read: all, or those whose names are. Of other names it refuses all, or
+// those that the type does not have and that may stand for members that are read, of this type or another.
+func members[T any](all bool) *json.Unmarshalers {
+	fields := map[string]int{} // -1 for those that are not read
+	for i := range reflect.TypeFor[T]().NumField() {
+		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
+		if fields[name] = -1; all || slices.Contains(readMembers, name) {
+			fields[name] = i
 		}
 	}
-	return ""
+	member := func(d *jsontext.Decoder, to *T) error {
+		token, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		field, known := fields[name]
+		switch {
+		case known && field >= 0:
+			return json.UnmarshalDecode(d, reflect.ValueOf(to).Elem().Field(field).Addr().Interface())
+		case known || !all && !mayBeRead(name):
+			return d.SkipValue()
+		}
+		return fmt.Errorf("unknown field %q in %s", name, reflect.TypeFor[T]().Name())
+	}
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
+		if d.PeekKind() != '{' {
+			return errors.ErrUnsupported // null, or refused
+		}
+		return contents(d, func() error { return member(d, to) })
+	})
 }
 
-// resembles reports whether the kind may be meant by a name that differs from it: by its short name, the plural, or a
-// letter or two.
-func (w *wantedKind) resembles(name string) bool {
-	name = strings.ToLower(name)
-	singular := strings.TrimRight(name, "s")
-	return name == w.short || singular == w.short || spelling.Near(singular, w.kind)
+// masked finds what redactors write in place of a value.
+var masked = regexp.MustCompile(`(?i)\*\*\*|redacted|x{5}`)
+
+// Masked reports whether a value is a mask of a redactor, or has one.
+func Masked(value string) bool {
+	return strings.ContainsAny(value, "*rRxX") && masked.MatchString(value) // no UID has one of these
+}
+
+// nullText finds the text "null" that is a value: a name has a colon behind it.
+var nullText = regexp.MustCompile(`([:\[,]\s*)"null"([\s,\]}])`)
+
+// impossible returns the values that decide and that no API server stores. A mask may stand for any key or value.
+func impossible(object metav1.Object) (errs field.ErrorList) {
+	switch o := object.(type) {
+	case *v1.Node:
+		errs = taint.Validate(o.Spec.Taints, field.NewPath("spec", "taints"))
+	case *v1.Pod:
+		at := field.NewPath("spec", "tolerations")
+		for i := range o.Spec.Tolerations {
+			errs = append(errs, taint.ValidateToleration(&o.Spec.Tolerations[i], at.Index(i))...)
+		}
+	}
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		text, isText := e.BadValue.(string)
+		return isText && Masked(text) // an effect is no string
+	})
 }

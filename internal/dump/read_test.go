@@ -110,6 +110,8 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 		{"several lists as JSON", asJSON(t, list) + asJSON(t, list), append(append([]string{}, all...), all...)},
 		{"single objects", "---\n" + pod + "---\n# none\n---\n" + event, []string{"pod shop/web-0", "event shop/e"}},
 		{"single objects that end with dots", pod + "...\n" + event, []string{"pod shop/web-0", "event shop/e"}},
+		{"single objects without a separator", pod + event + pod, []string{"pod shop/web-0", "event shop/e", "pod shop/web-0"}},
+		{"several lists without a separator", list + list + pod, append(append(all[:3:3], all...), "pod shop/web-0")},
 		{"single objects as JSON", asJSON(t, pod) + asJSON(t, event), []string{"pod shop/web-0", "event shop/e"}},
 		{"a single object without an end of line", strings.TrimSpace(pod), []string{"pod shop/web-0"}},
 		{"an empty list", "apiVersion: v1\nitems: []\nkind: List\n", nil},
@@ -227,9 +229,56 @@ status:
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
-		if _, err = objects(strings.Replace(text, "name: v", "name: [", 1)); (err == nil) != (name != "a list in a list") {
+		if _, err = objects(strings.Replace(text, "name: v", "name: [", 1)); (err == nil) != slices.Contains([]string{"a document", "a list", "an array"}, name) {
 			t.Errorf("%s, with what can't be parsed in a volume: %v", name, err)
 		}
+	}
+}
+
+// Devices have other members than nodes and pods.
+func TestDevicesAreReadFromYAMLAsFromJSON(t *testing.T) {
+	const devices = `apiVersion: v1
+items:
+- apiVersion: resource.k8s.io/v1
+  kind: ResourceClaim
+  metadata:
+    name: a
+  status:
+    allocation:
+      devices:
+        results:
+        - device: d
+    reservedFor:
+    - name: pod
+- apiVersion: resource.k8s.io/v1
+  kind: ResourceSlice
+  metadata:
+    name: b
+  spec:
+    devices:
+    - name: d
+    driver: gpu
+    pool:
+      name: p
+- apiVersion: resource.k8s.io/v1
+  kind: DeviceTaintRule
+  metadata:
+    name: c
+  spec:
+    deviceSelector:
+      driver: gpu
+    taint:
+      key: m
+kind: List
+`
+	objects := func(text string) (list []any) {
+		if err := dump.ReadAlone(strings.NewReader(text), func(o any, _ []time.Time) { list = append(list, o) }); err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	if diff := cmp.Diff(objects(asJSON(t, devices)), objects(devices)); diff != "" {
+		t.Errorf("(-JSON +YAML):\n%s", diff)
 	}
 }
 

@@ -1,3 +1,15 @@
+// Package dump reads dumps: cluster objects in files written by kubectl and other tools.
+//
+// A [Tree] reads folders, archives and files, and calls a [Visit] with each object. What one tool wrote into one folder
+// is a [Collection]. In folders and archives, non-objects are skipped, and possible gaps and exceeded limits are
+// recorded as [Hole]s. Nothing is written to disk; depth, number and size of what is read are limited.
+//
+// A file is JSON or YAML: lists, arrays and single objects, lists within lists, and several documents in sequence. One
+// object is in memory at a time, except items without a kind, which are buffered until their list's kind is read. The
+// objects are Kubernetes' own types, without long fields that are never needed, such as containers.
+//
+// A single file is rejected if objects may be silently missing. The error names the line of YAML, the byte of JSON. In
+// YAML of single objects, a truncation between two lines looks like the end.
 package dump
 
 import (
@@ -13,11 +25,17 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/zstd"
 	"github.com/mikelolasagasti/xz"
 )
+
+// Visit is called with each object of the kinds that are read, in the order of the dump. It is of Kubernetes' own type:
+// *v1.Event for events, *policyv1.PodDisruptionBudget for budgets. The dump is as new as the latest of all timestamps in
+// objects, or a little newer.
+type Visit func(object any, times []time.Time)
 
 // Limits of a tree.
 const (
@@ -40,7 +58,7 @@ type Tree struct {
 	files   int                        // that may still be read
 	bytes   int64                      // that may still be read
 	kept    int64                      // bytes of a zip archive within another archive, at most
-	buffers [deepest + 2]*bufio.Reader // by depth
+	buffers [deepest + 2]*bufio.Reader // by depth: files of one depth are read one after the other
 	decoder jsontext.Decoder           // of one file after the other
 }
 
@@ -52,27 +70,31 @@ func NewTree(visit func(root string) Visit) *Tree {
 // place is where a file is: in an argument, and there within archives.
 type place struct {
 	argument string // as messages name it
-	archive  string // the path of the innermost archive within the argument; empty if the argument is the archive
-	path     string // within the archive; empty if it is the argument itself
+	inner    string // the path within the argument, through all archives
+	path     string // within the innermost archive; empty if the argument itself is the file
 	depth    int
+
+	root  string // of the collection to which a file of an archive or of a tool belongs; empty for others
+	tool  *Tool  // that wrote the file, as its path shows; nil if it is not known
+	below string // the path in the tool's folder
 }
 
-// String returns the argument and the path within it.
-func (p place) String() string { return strings.TrimSuffix(p.argument+": "+p.inner(), ": ") }
-
-// inner returns the path within the argument, through all archives.
-func (p place) inner() string { return path.Join(p.archive, p.path) }
+func (p place) String() string { return strings.TrimSuffix(p.argument+": "+p.inner, ": ") }
 
 // folder returns the folder of a file through all archives, with the argument.
-func (p place) folder() string { return path.Dir(path.Join(p.argument, p.inner())) }
+func (p place) folder() string { return path.Dir(path.Join(p.argument, p.inner)) }
 
 // alone reports whether the file was given alone, and not in a folder or an archive.
 func (p place) alone() bool { return p.path == "" }
 
-// in returns the place of a member of the archive that is at p.
+// in returns the place of a member of the folder or the archive that is at p.
 func (p place) in(name string) place {
 	name = strings.TrimPrefix(path.Clean("/"+strings.ReplaceAll(name, `\`, "/")), "/")
-	return place{argument: p.argument, archive: p.inner(), path: name, depth: p.depth}
+	tool, root, below := toolOf(name)
+	if tool != nil || p.inner != "" {
+		root = path.Join(p.argument, p.inner, root)
+	}
+	return place{p.argument, path.Join(p.inner, name), name, p.depth, root, tool, below}
 }
 
 // Folder reads the files below a folder. Links are followed to files that fsys has: it must not lead out of the folder.
@@ -86,11 +108,11 @@ func (t *Tree) Folder(argument string, fsys fs.FS) error {
 			return nil // a link that leads nowhere or out of the folder, or a device
 		}
 		open := func() (io.ReadCloser, error) { return fsys.Open(name) }
-		return t.member(place{argument: argument, path: name}, open)
+		return t.member(place{argument: argument}.in(name), open)
 	})
 }
 
-// File reads a file or an archive.
+// File reads a file, which may be an archive.
 func (t *Tree) File(argument string, r io.Reader) error {
 	return t.content(place{argument: argument}, r)
 }
@@ -100,7 +122,7 @@ func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
 	if t.files--; t.files < 0 {
 		return fmt.Errorf("%w than %d files", errTooMuch, mostFiles)
 	}
-	if !isRead(p.path) {
+	if !p.isRead() {
 		return nil
 	}
 	r, err := open()
@@ -114,7 +136,6 @@ func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
 	return nil
 }
 
-// buffer returns the buffer of this depth, over r. Files of one depth are read one after the other.
 func (t *Tree) buffer(depth int, r io.Reader) *bufio.Reader {
 	if t.buffers[depth] == nil {
 		t.buffers[depth] = bufio.NewReaderSize(nil, 1<<16)
@@ -123,19 +144,20 @@ func (t *Tree) buffer(depth int, r io.Reader) *bufio.Reader {
 	return t.buffers[depth]
 }
 
-// limited reads until the tree has no bytes left.
-type limited struct {
-	from io.Reader
-	tree *Tree
-}
+type readFunc func(p []byte) (int, error)
 
-func (l limited) Read(p []byte) (int, error) {
-	if l.tree.bytes < 0 {
-		return 0, fmt.Errorf("%w than %d GiB", errTooMuch, mostBytes>>30)
-	}
-	n, err := l.from.Read(p)
-	l.tree.bytes -= int64(n)
-	return n, err
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// limited returns a reader that reads until the tree has no bytes left.
+func (t *Tree) limited(r io.Reader) io.Reader {
+	return readFunc(func(p []byte) (int, error) {
+		if t.bytes < 0 {
+			return 0, fmt.Errorf("%w than %d GiB", errTooMuch, mostBytes>>30)
+		}
+		n, err := r.Read(p)
+		t.bytes -= int64(n)
+		return n, err
+	})
 }
 
 // compressions are read by these readers; mark begins the file.
@@ -157,33 +179,27 @@ func (t *Tree) content(p place, r io.Reader) error {
 	if p.depth++; p.depth > deepest {
 		return errors.New("archives are nested too deeply; extract this one first")
 	}
-	ahead := t.buffer(p.depth, limited{r, t})
+	ahead := t.buffer(p.depth, t.limited(r))
+	peeked, _ := ahead.Peek(262) // as far as a tar archive has its mark; the next read returns an error again
+	begin := string(peeked)
 	for _, c := range compressions {
-		if !has(ahead, 0, c.mark) {
-			continue
+		if strings.HasPrefix(begin, c.mark) {
+			unpacked, err := c.open(ahead)
+			if err != nil {
+				return fmt.Errorf("invalid %s data: %w", c.name, err)
+			}
+			return t.content(p, unpacked)
 		}
-		unpacked, err := c.open(ahead)
-		if err != nil {
-			return fmt.Errorf("invalid %s data: %w", c.name, err)
-		}
-		return t.content(p, unpacked)
 	}
 	switch {
-	case has(ahead, 257, "ustar"):
+	case len(begin) == 262 && strings.HasSuffix(begin, "ustar"):
 		return t.tarball(p, ahead)
-	case has(ahead, 0, "PK\x03\x04"), has(ahead, 0, "PK\x05\x06"):
+	case strings.HasPrefix(begin, "PK\x03\x04"), strings.HasPrefix(begin, "PK\x05\x06"):
 		return t.zipped(p, r, ahead)
 	}
 	return t.text(p, ahead)
 }
 
-// has reports whether a mark is at this place of what is read next. It consumes nothing.
-func has(r *bufio.Reader, at int, mark string) bool {
-	ahead, _ := r.Peek(at + len(mark)) // the next read returns an error again
-	return len(ahead) > at && string(ahead[at:]) == mark
-}
-
-// damaged returns why an archive of this form can't be read.
 func damaged(form string, err error) error {
 	if errors.Is(err, errTooMuch) {
 		return err
@@ -194,12 +210,17 @@ func damaged(form string, err error) error {
 // tarball reads the files of a tar archive; links and devices are skipped. A cut between two files looks like the end
 // to the package tar, which then has read to the end without finding the end mark.
 func (t *Tree) tarball(p place, r io.Reader) error {
-	from := &ending{Reader: r}
-	archive, last := tar.NewReader(from), p
+	ended := false
+	archive, last := tar.NewReader(readFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		ended = ended || errors.Is(err, io.EOF)
+		return n, err
+	})), p
+	open := func() (io.ReadCloser, error) { return io.NopCloser(archive), nil }
 	for {
 		header, err := archive.Next()
 		switch {
-		case errors.Is(err, io.EOF) && from.ended:
+		case errors.Is(err, io.EOF) && ended:
 			t.hole(last, Hole{What: "the tar archive ends after this file without its end mark, so files may be missing"})
 			return nil
 		case errors.Is(err, io.EOF):
@@ -210,23 +231,10 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 			continue
 		}
 		last = p.in(header.Name)
-		open := func() (io.ReadCloser, error) { return io.NopCloser(archive), nil }
 		if err := t.member(last, open); err != nil {
 			return err
 		}
 	}
-}
-
-// ending notes that a reader has ended.
-type ending struct {
-	io.Reader
-	ended bool
-}
-
-func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.Reader.Read(p)
-	e.ended = e.ended || errors.Is(err, io.EOF)
-	return n, err
 }
 
 // zipped reads the files of a zip archive, whose directory is at its end: in place if it is a file of the disk. Any
@@ -250,16 +258,13 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 		return damaged("zip", err)
 	}
 	for _, f := range archive.File {
-		open := f.Open
-		switch {
-		case !f.Mode().IsRegular():
-			continue
-		case f.Flags&1 != 0:
-			open = func() (io.ReadCloser, error) {
-				return nil, errors.New("it is encrypted; use an archive without a password")
-			}
+		if f.Flags&1 != 0 {
+			return fmt.Errorf("%s: it is encrypted; use an archive without a password", f.Name)
 		}
-		if err := t.member(p.in(f.Name), open); err != nil {
+		if !f.Mode().IsRegular() {
+			continue
+		}
+		if err := t.member(p.in(f.Name), f.Open); err != nil {
 			return err
 		}
 	}

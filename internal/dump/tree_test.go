@@ -148,12 +148,12 @@ func TestAnArchiveWithinAnotherIsACollectionOfItsOwn(t *testing.T) {
 }
 
 func TestTheTextNullOfRancherIsNullOrEmpty(t *testing.T) {
-	const pod = `{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "shop", "deletionTimestamp": "null", "annotations":"null",
+	const pod = `{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "shop", "deletionTimestamp": "null", "annotations":"null", "finalizers":["null","null","null"],
 "labels": {"null": "null", "x": "say \"null\"", "y":"null"}}, "spec": {"tolerations": "null", "nodeName": "null"}}`
 	var got any
 	tree := dump.NewTree(func(string) dump.Visit { return func(o any, _ []time.Time) { got = o } })
 	err := tree.Folder("d", folder(map[string]string{"yamls/namespaced/shop/v1/pods.yaml": pod}))
-	want := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "shop", Labels: map[string]string{"null": "", "x": `say "null"`, "y": ""}}}
+	want := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "shop", Labels: map[string]string{"null": "", "x": `say "null"`, "y": ""}, Finalizers: []string{"", "", ""}}}
 	if diff := cmp.Diff(any(want), got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
