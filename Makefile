@@ -48,7 +48,7 @@ PACKAGES = $$(go list ./... | grep -v $(LIVE:%=-e /%$$))
 
 # These are long, or measure time and memory.
 SIMULATION := TestWorlds(WithPolicies)?
-MEASURED := TestADumpIsReadInTwice.*|TestAMustGatherIsRead.*|TestThirtyPods.*
+MEASURED := TestADumpIsReadInThreeTimes.*|TestAMustGatherIsRead.*|TestThirtyPods.*
 
 # What a machine that swaps memory skips, as it would be measured wrongly. The end of `make test` names it.
 test: export SKIPPED := $(CURDIR)/bin/skipped

@@ -31,7 +31,7 @@ func shortest(rounds int, functions ...func()) []time.Duration {
 	return took
 }
 
-func TestADumpIsReadInTwiceTheTimeThatEncodingJSONNeedsToCheckIt(t *testing.T) {
+func TestADumpIsReadInThreeTimesTheTimeThatEncodingJSONNeedsToCheckIt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures")
 	}
@@ -54,7 +54,7 @@ func TestADumpIsReadInTwiceTheTimeThatEncodingJSONNeedsToCheckIt(t *testing.T) {
 	})
 	read, decode := took[0], took[1]
 	t.Logf("%d kB: read in %s, checked by encoding/json in %s", len(text)>>10, read, decode)
-	if read > 2*decode {
+	if read > 3*decode {
 		t.Errorf("reading %d kB takes %s, encoding/json needs %s to check them", len(text)>>10, read, decode)
 	}
 }
