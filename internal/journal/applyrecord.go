@@ -140,7 +140,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	}
 	forgotten := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) } // when covered
 	states = append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
-		return o.From != l.version && !IsNewer(o.From, l.version) // it began before the gap
+		return o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before) // it began before the gap
 	})...)
 	for i := 1; i < len(states); i++ {
 		states[i].Since = slices.MaxFunc([]time.Time{states[i-1].Since, states[i].Since}, time.Time.Compare)
