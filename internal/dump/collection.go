@@ -120,8 +120,13 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 }
 
 // wantedBegins finds a kind that is read in the beginning of a file.
-var wantedBegins = regexp.MustCompile(`kind"?: *"?(Node|Pod|Event|ConfigMap|Namespace|Lease|PodDisruptionBudget|` +
-	`ResourceClaim|ResourceSlice|DeviceTaintRule)(List)?\b`)
+var wantedBegins = func() *regexp.Regexp {
+	var kinds []string
+	for i := range wanted {
+		kinds = append(kinds, wanted[i].kind)
+	}
+	return regexp.MustCompile(`kind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
+}()
 
 // failures notes which requests for objects that are read failed, as the tool wrote them down.
 func (t *Tree) failures(p place, from io.Reader) error {

@@ -258,13 +258,16 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 		return damaged("zip", err)
 	}
 	for _, f := range archive.File {
-		if f.Flags&1 != 0 {
-			return fmt.Errorf("%s: it is encrypted; use an archive without a password", f.Name)
-		}
 		if !f.Mode().IsRegular() {
 			continue
 		}
-		if err := t.member(p.in(f.Name), f.Open); err != nil {
+		open := func() (io.ReadCloser, error) {
+			if f.Flags&1 != 0 {
+				return nil, errors.New("it is encrypted; use an archive without a password")
+			}
+			return f.Open()
+		}
+		if err := t.member(p.in(f.Name), open); err != nil {
 			return err
 		}
 	}

@@ -398,6 +398,14 @@ func TestABadArchiveIsRefusedByItsName(t *testing.T) {
 	}
 }
 
+func TestAnEncryptedMemberThatIsNotReadIsSkipped(t *testing.T) {
+	log := []byte(zipOf(t, map[string]string{"app.log": "secret"}))
+	log[bytes.Index(log, []byte("PK\x01\x02"))+8] |= 1
+	if _, err := treeOf(func(tree *dump.Tree) error { return tree.File("d", bytes.NewReader(log)) }); err != nil {
+		t.Error(err)
+	}
+}
+
 // What follows the cut is missing, and archive/tar returns no error.
 func TestATarThatIsCutBetweenTwoFilesIsAHole(t *testing.T) {
 	whole := tarOf(t, map[string]string{"nodes.yaml": aNode, "pods.yaml": aPod})

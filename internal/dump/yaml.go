@@ -48,14 +48,13 @@ func (y *yamlReader) read(from io.Reader) error {
 
 // add ends the piece and the document that end before this line, and adds the line to the piece to which it belongs.
 func (y *yamlReader) add(line []byte) (err error) {
-	key, _, _ := bytes.Cut(line, []byte(":"))
-	name, text := string(key), string(line)
-	ends := strings.HasPrefix(text, "---") || text == "..."
-	if margin := text != "" && strings.IndexByte(" \t#", text[0]) < 0; margin && y.items {
+	name, _, _ := bytes.Cut(line, []byte(":"))
+	ends := bytes.HasPrefix(line, []byte("---")) || string(line) == "..."
+	if margin := len(line) > 0 && strings.IndexByte(" \t#", line[0]) < 0; margin && y.items {
 		err = y.pass()
-		y.items = text[0] == '-'
+		y.items = line[0] == '-'
 	}
-	if err == nil && (ends || y.seen[name]) {
+	if err == nil && (ends || y.seen[string(name)]) {
 		err = y.finish()
 		y.items = ends
 	}
@@ -64,9 +63,9 @@ func (y *yamlReader) add(line []byte) (err error) {
 		return err
 	case ends:
 		line = line[len("---"):] // what follows is the next document's
-	case name == "apiVersion", name == "kind":
-		y.seen[name] = true
-	case y.list == nil && text == "items:":
+	case string(name) == "apiVersion", string(name) == "kind":
+		y.seen[string(name)] = true
+	case y.list == nil && string(line) == "items:":
 		y.to.line = y.begins
 		y.list = y.to.begin()
 		err = y.pass()
