@@ -252,7 +252,8 @@ func (p problems) selector(s *metav1.LabelSelector) {
 	// The order of labels, which are a map, is random.
 	slices.SortFunc(refused, func(a, b *field.Error) int { return cmp.Compare(a.Error(), b.Error()) })
 	for _, e := range refused {
-		if e.Detail, _, _ = strings.Cut(e.Detail, " (e.g."); strings.HasSuffix(e.Field, ".operator") { // a regular expression
+		e.Detail, _, _ = strings.Cut(e.Detail, " (e.g.") // a regular expression follows
+		if strings.HasSuffix(e.Field, ".operator") {
 			e.Detail = "must be In, NotIn, Exists or DoesNotExist"
 		}
 	}
