@@ -7,6 +7,7 @@
 package skew
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -14,17 +15,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// enough is how many responses are read: the first ones.
-const enough = 64
-
-// Clock measures how far this process's clock is ahead, from the first responses of the API server. It is safe for
-// concurrent use.
+// Clock measures how far this process's clock is ahead, from the responses of the API server. It is safe for concurrent
+// use.
 type Clock struct {
 	mu       sync.Mutex
 	interval Interval
-	answers  int
 }
 
 // New returns a clock that has read no response.
@@ -58,28 +56,45 @@ func (c *Clock) measured() Interval {
 	return c.interval
 }
 
-// answered reads the Date header of a response, unless enough responses have been read.
+// answered reads the Date header of a response.
 func (c *Clock) answered(header http.Header, sent, received time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.answers == enough {
+	date, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
 		return
 	}
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		c.answers++
-		c.interval = c.interval.Answered(date, sent, received)
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interval = c.interval.Answered(date, sent, received)
 }
 
-// observer is a RoundTripper that reads the Date header of the first responses.
+const (
+	precision = 100 * time.Millisecond
+	every     = 50 * time.Millisecond
+	longest   = 2 * time.Second
+)
+
+// Search sends a request every 50 ms until the difference of the clocks is known to 100 ms, for 2 s at most. The Date
+// header has whole seconds, so the two responses around the turn of a second tell most. The request must go through
+// [Clock.RoundTripper], and end with its context.
+func (c *Clock) Search(ctx context.Context, request func(context.Context)) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		request(ctx)
+		if measured := c.measured(); measured.Measured() && measured.width() <= precision {
+			cancel()
+		}
+	}, every)
+}
+
+// observer is a RoundTripper that reads the Date header of responses.
 type observer struct {
 	http.RoundTripper
 
 	clock *Clock
 }
 
-// RoundTripper returns next, wrapped so that the clock reads the Date header of its responses; it sends no request of
-// its own. It is for [k8s.io/client-go/rest.Config.Wrap].
+// RoundTripper returns next, wrapped so that the clock reads the Date header of its responses. It is for [k8s.io/client-go/rest.Config.Wrap].
 func (c *Clock) RoundTripper(next http.RoundTripper) http.RoundTripper { return observer{next, c} }
 
 // RoundTrip forwards the request.

@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -77,16 +78,54 @@ func TestAClockLearnsFromTheDateOfAnswers(t *testing.T) {
 	}
 }
 
-func TestAfterTheStartNoMoreAnswersAreLookedAt(t *testing.T) {
+// A clock without NTP runs a second a day too fast, or is suspended.
+func TestAClockThatDriftsIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		clock, s := New(), &server{}
-		ask(t, clock, s, enough)
-		s.offset = -time.Hour
-		ask(t, clock, s, 3)
-		if _, most := clock.Ahead(time.Now()); most > time.Second || s.asked != enough+3 {
-			t.Errorf("ahead by %v after %d requests", most, s.asked)
+		clock, s := New(), &server{takes: 3 * time.Millisecond}
+		ask(t, clock, s, 10)
+		for range 100_000 {
+			s.offset -= 20 * time.Microsecond
+			ask(t, clock, s, 1)
+			if least, most := clock.Ahead(time.Now()); most < -s.offset-50*time.Millisecond || least > -s.offset {
+				t.Fatalf("ahead by %v; got %v to %v", -s.offset, least, most)
+			}
+		}
+		s.offset -= time.Hour
+		ask(t, clock, s, 20)
+		if least, most := clock.Ahead(time.Now()); least < -s.offset-time.Second || most > -s.offset+time.Second {
+			t.Errorf("after an hour of sleep: ahead by %v; got %v to %v", -s.offset, least, most)
 		}
 	})
+}
+
+func TestASearchFindsTheTurnOfASecondAndEnds(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		server server
+		known  time.Duration // how exactly
+		within time.Duration
+		asked  int // at most
+	}{
+		{"a quick server", server{offset: -730 * time.Millisecond, takes: 2 * time.Millisecond}, 60 * time.Millisecond, 1100 * time.Millisecond, 25},
+		{"a slow server", server{takes: 300 * time.Millisecond}, time.Second, 2300 * time.Millisecond, 7},
+		{"a server without a Date", server{date: "today"}, 0, 2100 * time.Millisecond, 45},
+		{"no server", server{fails: true}, 0, 2100 * time.Millisecond, 45},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				clock, began := New(), time.Now()
+				client := clock.RoundTripper(&c.server)
+				clock.Search(t.Context(), func(context.Context) { _, _ = client.RoundTrip(&http.Request{}) })
+				least, most := clock.Ahead(time.Now())
+				if took := time.Since(began); most-least > c.known || took > c.within || c.server.asked > c.asked {
+					t.Errorf("known to %v after %v and %d requests", most-least, took, c.server.asked)
+				}
+				if ahead := -c.server.offset; c.known > 0 && (least > ahead || most < ahead) {
+					t.Errorf("ahead by %v; got %v to %v", ahead, least, most)
+				}
+			})
+		})
+	}
 }
 
 func TestTheMetricSaysHowFarAheadTheClockMayBe(t *testing.T) {

@@ -28,6 +28,9 @@ func (i Interval) Answered(date, sent, received time.Time) Interval {
 // Measured reports whether there was a response.
 func (i Interval) Measured() bool { return !i.anchor.IsZero() }
 
+// width returns how exactly the API server's clock is known.
+func (i Interval) width() time.Duration { return time.Duration(i.latest - i.earliest) }
+
 // Ahead returns by how much the process's wall clock is ahead of the API server's clock now, at least and at most. Both
 // are negative if it is behind, and 0 if nothing is known.
 func (i Interval) Ahead(now time.Time) (least, most time.Duration) {
