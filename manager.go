@@ -231,9 +231,6 @@ func (m *Manager) Paused() bool { return m.InForce().Paused }
 // InForce returns the policies that are in force now, with defaults. Callers must not modify them.
 func (m *Manager) InForce() Policies { return *m.inForce.Load() }
 
-// Trips returns the groups of nodes whose breakers are tripped now, each with the start of the trip.
-func (m *Manager) Trips() []Trip { return m.tracker.Trips() }
-
 // IdleBreakers returns a message for each breaker that cannot trip given the present nodes.
 func (m *Manager) IdleBreakers() []string { return m.tracker.Idle() }
 

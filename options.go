@@ -52,6 +52,15 @@ type Evictor interface {
 	Evict(ctx context.Context, e Eviction) Outcome
 }
 
+// ConfirmingEvictor is an Evictor whose calls take several requests: it calls confirm before each of them.
+type ConfirmingEvictor interface {
+	Evictor
+	EvictConfirmed(ctx context.Context, e Eviction, confirm Confirmation) Outcome
+}
+
+// Confirmation reports whether a request of an eviction call may still be sent. If not, the call ends with the outcome.
+type Confirmation = func(ctx context.Context) (outcome Outcome, ok bool)
+
 // EventSink stores events. It must be safe for concurrent use, and give up when the context ends. No eviction waits for
 // it.
 type EventSink interface {
@@ -113,7 +122,7 @@ type Options struct {
 	OwnPod types.UID
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is a ConfirmingEvictor. If Evictor is
+	// confirms the taint before each call, or before each request if the evictor is a [ConfirmingEvictor]. If Evictor is
 	// set and Method is empty, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 

@@ -41,7 +41,9 @@ func (m *Manager) wire(
 	for range m.options.Shards {
 		m.shards = append(m.shards, shard.New(shard.Options{
 			CoreOptions: shard.CoreOptions{
-				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher, Own: func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) }, EvictorChooses: evictorChooses,
+				Reader: m.source, Judge: m.latestJudge, Dispatcher: m.dispatcher,
+				Own:            func(pod *taint.Pod) dispatch.Own { return ownBy(m.self(), pod) },
+				EvictorChooses: evictorChooses,
 			},
 			Notify: m.notify, Overtaken: m.builtin.Overtaken, Drained: m.drained,
 			Held: func(h shard.Holding) { m.tracker.Put(breaker.PodsHeld{Policy: h.Policy, Pods: h.Pods}) },
@@ -118,12 +120,16 @@ func (m *Manager) createEvents(client kubernetes.Interface) {
 }
 
 func (m *Manager) createJournal(config []byte) {
+	var stored store.Objects
+	if m.options.Journal != nil {
+		stored = objects{m.options.Journal}
+	}
 	m.journal = store.New(store.Options{
 		CoreOptions: store.CoreOptions{
 			Source: m.source, Leading: m.options.Leading, Ahead: m.options.Ahead, ReadOnly: m.options.DryRun,
 			Identity: m.options.Identity, Config: config,
 		},
-		Objects: m.options.Journal, Synced: m.source.Synced(),
+		Objects: stored, Synced: m.source.Synced(),
 		Watched: m.source.LastWatch, GuardsRead: m.guardsRead, Logger: m.options.Logger,
 	})
 }

@@ -17,7 +17,6 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/taint"
@@ -34,7 +33,7 @@ type condition interface {
 	JournalTrouble() error
 	BuiltinTrouble() error
 	InForce() taintmanager.Policies
-	Trips() []breaker.TripRecord
+	Trips() []taintmanager.Trip
 	IdleBreakers() []string
 	OutageWithoutNoExecute() map[string]time.Time
 }

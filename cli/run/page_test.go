@@ -21,7 +21,6 @@ import (
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
 	"github.com/taint-manager/taint-manager/policy"
@@ -166,7 +165,7 @@ func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 		Policies: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}, Guards: policy.Guards{
 			Breakers: []policy.Breaker{{Name: "zones", TopologyKey: "zone", Reset: policy.Manual}, {Name: "all"}, {Name: "gone", TopologyKey: "zone"}},
 		}},
-		trips: []breaker.TripRecord{{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: time.Unix(1, 0)}, {Breaker: "all", Began: time.Unix(2, 0)}, {Breaker: "gone", Began: time.Unix(3, 0)}},
+		trips: []taintmanager.Trip{{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: time.Unix(1, 0)}, {Breaker: "all", Began: time.Unix(2, 0)}, {Breaker: "gone", Began: time.Unix(3, 0)}},
 	}
 	want := status.Manager{
 		Identity: "me", Role: status.Leading, Leader: "me", EvictionMethod: "ignore", Paused: true, Policies: []string{"a", "b"},
@@ -243,11 +242,11 @@ func BenchmarkThePaceOf100000Evictions(b *testing.B) {
 // underPolicies is a fake manager.
 type underPolicies struct {
 	taintmanager.Policies
-	trips []breaker.TripRecord
+	trips []taintmanager.Trip
 }
 
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
-func (u underPolicies) Trips() []breaker.TripRecord    { return u.trips }
+func (u underPolicies) Trips() []taintmanager.Trip     { return u.trips }
 func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }
 func (underPolicies) OutageWithoutNoExecute() map[string]time.Time {
 	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}

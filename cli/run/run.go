@@ -124,7 +124,7 @@ func (p *process) assemble(to transport.Clients, registerer prometheus.Registere
 	}
 	options := s.managerOptions()
 	options.Registerer, options.Ended = registerer, p.history.Ended
-	options.Journal = store.NewConfigMaps(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
+	options.Journal = taintmanager.NewJournal(to.Main, s.LeaderElection.ResourceNamespace, journalName(s.Configuration))
 	options.Watching, options.Ahead, options.OwnPod = to.Watch, p.clock.Ahead, ownPod()
 	options.Identity = p.identity
 	p.campaign, p.watchdog = leader.Always, leaderelection.NewLeaderHealthzAdaptor(0) // without a lease it never fails

@@ -217,7 +217,7 @@ func (re remarks) all() (list []remark) {
 	if trips := re.condition.Trips(); len(trips) > 0 {
 		words := make([]string, len(trips))
 		for i, t := range trips {
-			words[i] = t.Words()
+			words[i] = t.String()
 		}
 		add("breakers", fmt.Sprintf("%d tripped", len(trips)),
 			fmt.Errorf("%s: these hold evictions", strings.Join(words, "; ")))

@@ -18,7 +18,6 @@ import (
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
@@ -179,7 +178,7 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 		condition: sight{
 			synced: true, journal: errors.New("the record of node-17.internal is cut"),
 			original: errors.New(finding.Warning([]string{"policy secret-project"})),
-			underPolicies: underPolicies{Policies: taintmanager.Policies{Paused: true}, trips: []breaker.TripRecord{
+			underPolicies: underPolicies{Policies: taintmanager.Policies{Paused: true}, trips: []taintmanager.Trip{
 				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
 			}},
 		},

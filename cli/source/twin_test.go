@@ -294,18 +294,18 @@ func (v verdict) told(now time.Time) string {
 // memory is a journal in memory.
 type memory struct {
 	mu       sync.Mutex
-	stored   [journal.StateObject + 1]journal.StoredPartition
+	stored   [journal.StateObject + 1]taintmanager.StoredPartition
 	writes   int
 	policies taintmanager.Policies
 }
 
-func (m *memory) Read(_ context.Context, number int) (journal.StoredPartition, error) {
+func (m *memory) Read(_ context.Context, number int) (taintmanager.StoredPartition, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.stored[number], nil
 }
 
-func (m *memory) Write(_ context.Context, number int, content journal.StoredPartition) (string, error) {
+func (m *memory) Write(_ context.Context, number int, content taintmanager.StoredPartition) (string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stored[number].Version != content.Version {

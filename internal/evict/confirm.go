@@ -67,7 +67,7 @@ type ConfirmOptions struct {
 }
 
 // Confirmation reports whether a call may send its next request. If not, the call ends with the outcome.
-type Confirmation func(ctx context.Context) (outcome eviction.Outcome, ok bool)
+type Confirmation = func(ctx context.Context) (outcome eviction.Outcome, ok bool)
 
 // ConfirmingEvictor is an [Evictor] whose calls may take several requests: it calls confirm before each of them.
 type ConfirmingEvictor interface {

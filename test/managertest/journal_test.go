@@ -25,20 +25,20 @@ import (
 // notebook is a caller's own journal, in memory.
 type notebook struct {
 	mu     sync.Mutex
-	stored [journal.StateObject + 1]journal.StoredPartition
+	stored [journal.StateObject + 1]taintmanager.StoredPartition
 	writes int
 	broken error // the error of each call; nil if calls succeed
 }
 
 func newNotebook() *notebook { return &notebook{} }
 
-func (n *notebook) Read(_ context.Context, number int) (journal.StoredPartition, error) {
+func (n *notebook) Read(_ context.Context, number int) (taintmanager.StoredPartition, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.stored[number], n.broken
 }
 
-func (n *notebook) Write(_ context.Context, number int, content journal.StoredPartition) (string, error) {
+func (n *notebook) Write(_ context.Context, number int, content taintmanager.StoredPartition) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.writes++
@@ -146,7 +146,7 @@ func TestTheJournalIsReadBeforeTheFirstCall(t *testing.T) {
 		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		partitions.stored[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+		partitions.stored[journal.PartitionOf("node")] = taintmanager.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
 		}}
@@ -159,12 +159,12 @@ func TestTheJournalIsReadBeforeTheFirstCall(t *testing.T) {
 // slow is a journal that takes 3 seconds to be read.
 type slow struct{ *notebook }
 
-func (s slow) Read(ctx context.Context, number int) (journal.StoredPartition, error) {
+func (s slow) Read(ctx context.Context, number int) (taintmanager.StoredPartition, error) {
 	select {
 	case <-time.After(3 * time.Second):
 		return s.notebook.Read(ctx, number)
 	case <-ctx.Done():
-		return journal.StoredPartition{}, ctx.Err()
+		return taintmanager.StoredPartition{}, ctx.Err()
 	}
 }
 
@@ -179,7 +179,7 @@ func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
 		}
 		partitions.mu.Lock()
 		partitions.broken = nil
-		partitions.stored[journal.PartitionOf("node")] = journal.StoredPartition{Version: "1", Data: map[string]string{
+		partitions.stored[journal.PartitionOf("node")] = taintmanager.StoredPartition{Version: "1", Data: map[string]string{
 			"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`,
 			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:57Z"}]]}`,
 		}}
@@ -228,7 +228,7 @@ func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
 			return obj, nil
 		}
 		partition := journal.PartitionOf("node")
-		partitions.stored[partition] = journal.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
+		partitions.stored[partition] = taintmanager.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
 		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: partitions})
 		if err != nil {
