@@ -68,8 +68,8 @@ type ServerClock struct{ clock *skew.Clock }
 // NewServerClock returns a clock without measurements.
 func NewServerClock() *ServerClock { return &ServerClock{skew.New()} }
 
-// RoundTripper returns next, wrapped so that the clock reads the Date header of its responses. It is for
-// [k8s.io/client-go/rest.Config.Wrap].
+// RoundTripper returns next, wrapped so that the clock reads the Date header of its successful responses. It is
+// for [k8s.io/client-go/rest.Config.Wrap].
 func (c *ServerClock) RoundTripper(next http.RoundTripper) http.RoundTripper {
 	return c.clock.RoundTripper(next)
 }

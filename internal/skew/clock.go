@@ -1,5 +1,5 @@
 // Package skew measures how far this process's clock is ahead of the API server's, from the Date header of its
-// responses.
+// successful responses.
 //
 // An [Interval] bounds what the API server's clock shows; it is pure. A [Clock] updates one from the responses to a
 // client whose transport [Clock.RoundTripper] wraps. Pass [Clock.Ahead] as Options.Ahead of the manager. The manager
@@ -87,21 +87,22 @@ func (c *Clock) Search(ctx context.Context, request func(context.Context)) {
 	}, every)
 }
 
-// observer is a RoundTripper that reads the Date header of responses.
+// observer is a RoundTripper that reads the Date header of successful responses.
 type observer struct {
 	http.RoundTripper
 
 	clock *Clock
 }
 
-// RoundTripper returns next, wrapped so that the clock reads the Date header of its responses. It is for [k8s.io/client-go/rest.Config.Wrap].
+// RoundTripper returns next, wrapped so that the clock reads the Date header of its successful responses. It is for
+// [k8s.io/client-go/rest.Config.Wrap].
 func (c *Clock) RoundTripper(next http.RoundTripper) http.RoundTripper { return observer{next, c} }
 
-// RoundTrip forwards the request.
+// RoundTrip forwards the request. An error may come from a load balancer, whose clock does not matter.
 func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := time.Now()
 	answer, err := o.RoundTripper.RoundTrip(r)
-	if err == nil {
+	if err == nil && answer.StatusCode < http.StatusMultipleChoices {
 		o.clock.answered(answer.Header, sent, time.Now())
 	}
 	return answer, err

@@ -1,6 +1,7 @@
 package skew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 type server struct {
 	offset, takes time.Duration
 	date          string
+	status        int // 0: OK
 	fails         bool
 	asked         int
 }
@@ -30,7 +32,9 @@ func (s *server) RoundTrip(*http.Request) (*http.Response, error) {
 	if date == "" {
 		date = time.Now().Add(s.offset).UTC().Format(http.TimeFormat)
 	}
-	return &http.Response{Header: http.Header{"Date": {date}}, Body: http.NoBody}, nil
+	return &http.Response{
+		StatusCode: cmp.Or(s.status, http.StatusOK), Header: http.Header{"Date": {date}}, Body: http.NoBody,
+	}, nil
 }
 
 func ask(t *testing.T, c *Clock, s *server, times int) {
@@ -61,6 +65,7 @@ func TestAClockLearnsFromTheDateOfAnswers(t *testing.T) {
 		{"an hour behind", server{offset: time.Hour}, -time.Hour - 100*time.Millisecond, -time.Hour + 100*time.Millisecond, "is behind the API server's by 1h0m0s to 1h0m0.1s"},
 		{"no Date that can be read", server{date: "today", offset: -time.Hour}, 0, 0, ""},
 		{"no answer", server{fails: true, offset: -time.Hour}, 0, 0, ""},
+		{"an error of a load balancer", server{status: http.StatusServiceUnavailable, offset: -time.Hour}, 0, 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
