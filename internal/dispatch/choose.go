@@ -25,7 +25,9 @@ func (c *Core) startCalls(now time.Time, effects *Effects) {
 // chooseNext returns the queue whose first candidate gets the next call; nil if no call may start. next is when a call
 // may start if nothing else happens.
 func (c *Core) chooseNext(now time.Time, effects *Effects) (q *queue, next time.Time) {
-	c.places.wanted = false
+	if c.places.wanted {
+		c.places.wanted, c.places.calmAt = false, now.Add(slowAfter)
+	}
 	if c.queued == 0 || !c.leads || c.paused {
 		return nil, time.Time{}
 	}

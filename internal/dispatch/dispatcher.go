@@ -112,10 +112,10 @@ func (d *Dispatcher) InFlight() int { return locked(d, (*Core).InFlight) }
 // Waiting returns how many candidates wait.
 func (d *Dispatcher) Waiting() int { return locked(d, (*Core).Waiting) }
 
-// WantsPlaces reports whether a candidate waits for a place, and for nothing else: the API server, or this program's
-// own limit, is the bottleneck.
+// WantsPlaces reports whether a candidate waits for a place, and for nothing else, or did within the last second: the
+// API server, or this program's own limit, is the bottleneck.
 func (d *Dispatcher) WantsPlaces() bool {
-	return locked(d, func(c *Core) bool { return c.places.wanted })
+	return locked(d, func(c *Core) bool { return c.places.wantedAt(time.Now()) })
 }
 
 // locked returns what a method of the core returns, under the lock.

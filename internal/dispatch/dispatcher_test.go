@@ -394,9 +394,10 @@ func TestItSaysWhetherACandidateWaitsForAPlaceAlone(t *testing.T) {
 		"all places are taken":                {7, "", func(*user) { time.Sleep(3 * time.Second) }, true},
 		"all calls have ended":                {3, "", func(*user) { time.Sleep(time.Minute) }, false},
 		"a rate has no token":                 {3, "down", func(*user) {}, false},
-		"the pod that waits stays":            {3, "", func(u *user) { u.Withdraw("2") }, false},
-		"all calls are paused":                {3, "", func(u *user) { u.SetPaused(true) }, false},
-		"the API server can't be reached":     {3, "", func(u *user) { u.NodeRead("n", time.Now(), unreachable) }, false},
+		"the pod that waits stays":            {3, "", func(u *user) { u.Withdraw("2"); time.Sleep(time.Second) }, false},
+		"… less than a second ago":            {3, "", func(u *user) { u.Withdraw("2"); time.Sleep(time.Second - 1) }, true},
+		"all calls are paused":                {3, "", func(u *user) { u.SetPaused(true); time.Sleep(time.Second) }, false},
+		"the API server can't be reached":     {3, "", func(u *user) { u.NodeRead("n", time.Now(), unreachable); time.Sleep(time.Second) }, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 2, Rates: rates}, Evictor: lasting(10 * time.Second)})

@@ -21,7 +21,12 @@ type places struct {
 	n      int
 	ramp   time.Time // start of the first call after a time without calls
 	wanted bool      // a candidate waits only because of rule 1 or 3
+	calmAt time.Time // a second after a candidate last waited so
 }
+
+// wantedAt reports whether a candidate waits only because of rule 1 or 3, or did within the last second: a burst has
+// moments in which no candidate waits.
+func (p places) wantedAt(now time.Time) bool { return p.wanted || p.calmAt.After(now) }
 
 // all returns how many calls may be in flight: 3N.
 func (p places) all() int { return 3 * p.n }

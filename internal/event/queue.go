@@ -2,8 +2,9 @@
 //
 // [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes at most 16 at a time, and at most
 // 2 of one namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write
-// that fails or takes 4 s goes to the end of the queue, once. While evictions wait for places, events on pods wait,
-// too, for 30 s at most: an event costs the API server as much as an eviction. Events are best effort.
+// that fails or takes 4 s goes to the end of the queue, once. While evictions wait for places, and for a second
+// after, events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are
+// best effort.
 package event
 
 import (
@@ -57,7 +58,7 @@ func NewSink(client kubernetes.Interface) Sink {
 // Options are the settings of a [Queue]. All fields are required.
 type Options struct {
 	Sink    Sink        // stores the events
-	Busy    func() bool // reports whether evictions wait for places
+	Busy    func() bool // reports whether evictions wait for places, or did a second ago
 	Leading func() bool // while it returns false, notes are discarded and not counted: the leader sends them
 }
 
