@@ -15,7 +15,7 @@ for version in "$@"; do
 	log=bin/test-$version.log
 	name=$(sed -n 's|^.*k8s.io/kubernetes \(v[0-9.]*\)$|\1|p' "test/controlplane/versions/$version/go.mod")
 	echo "Kubernetes $name: running, see $log"
-	TESTCLUSTER_KUBERNETES=$version go test -v -count 1 -p 1 -timeout 40m -run "${RUN:-.}" \
+	TESTCLUSTER_KUBERNETES=$version go test -v -vet=off -trimpath -count 1 -p 1 -timeout 40m -run "${RUN:-.}" \
 		./test/testcluster ./test/e2e >"$log" 2>&1 || failed=1
 	grep -E -A 1 -e '--- (FAIL|SKIP)' -e '^(FAIL|panic)' "$log" || true
 	count() { grep -c -e "--- $1" "$log" || true; }
