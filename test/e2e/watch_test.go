@@ -48,8 +48,8 @@ func TestAllWaysToWatchShowTheSame(t *testing.T) {
 	}
 }
 
-// streamsLists reports whether this version of Kubernetes streams lists if it is not configured otherwise.
-func (w *world) streamsLists() bool { return w.Minor() >= 34 || w.Minor() == 32 }
+// streamsLists reports whether the control plane streams lists: package testcluster switches that off in 1.32.
+func (w *world) streamsLists() bool { return w.Minor() >= 34 }
 
 // variety creates pods that differ in the fields that are used.
 func (s *scene) variety(name string) {
