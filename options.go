@@ -122,8 +122,8 @@ type Options struct {
 	OwnPod types.UID
 
 	// Evictor replaces the calls to the API server. Nil means the calls of Method. In both cases a GET of the node
-	// confirms the taint before each call, or before each request if the evictor is a [ConfirmingEvictor]. If Evictor is
-	// set and Method is empty, the evictor chooses the method where no policy decides.
+	// confirms the taint before each call, or before each request if the evictor is a [ConfirmingEvictor]. If Evictor
+	// is set and Method is empty, the evictor chooses the method where no policy decides.
 	Evictor Evictor
 
 	// Events stores the events. Nil means core/v1 events, created with the client.

@@ -25,7 +25,8 @@ import (
 
 // wire creates the parts of the manager, each after those that it uses.
 func (m *Manager) wire(
-	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, published []byte, evictorChooses bool,
+	client kubernetes.Interface, pods coreinformers.PodInformer, c breaker.Config, published []byte,
+	evictorChooses bool,
 ) error {
 	m.createSource(client, pods)
 	m.createDispatcher(client)

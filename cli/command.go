@@ -48,7 +48,7 @@ const rootExamples = `  # Show what would be evicted if a node were tainted (rea
 // As kubectl-taint_manager the program is the plugin of kubectl, and its help and messages say "kubectl taint-manager";
 // as kubectl_complete-taint_manager it completes the plugin's command line for kubectl.
 func Run(ctx context.Context, argv []string, stdout, stderr io.Writer) int {
-	root, args := newCommand(), argv[1:]
+	root, args := newCommand(), argv[1:] //nolint:contextcheck // commands get ctx from cobra
 	switch strings.TrimSuffix(filepath.Base(argv[0]), ".exe") {
 	case pluginFile:
 		asPlugin(root)

@@ -74,8 +74,8 @@ func claimOf(c *resourcev1.ResourceClaim) *Claim {
 		allocated := Allocated{ID: ID{r.Driver, r.Pool, r.Device}}
 		for _, t := range r.Tolerations {
 			allocated.Tolerations = append(allocated.Tolerations, v1.Toleration{
-				Key: t.Key, Operator: v1.TolerationOperator(t.Operator), Value: t.Value, Effect: v1.TaintEffect(t.Effect),
-				TolerationSeconds: t.TolerationSeconds,
+				Key: t.Key, Operator: v1.TolerationOperator(t.Operator), Value: t.Value,
+				Effect: v1.TaintEffect(t.Effect), TolerationSeconds: t.TolerationSeconds,
 			})
 		}
 		claim.Devices = append(claim.Devices, allocated)
@@ -84,7 +84,8 @@ func claimOf(c *resourcev1.ResourceClaim) *Claim {
 }
 
 func sliceOf(name string, s *resourcev1.ResourceSliceSpec) *Slice {
-	slice := &Slice{name, ID{s.Driver, s.Pool.Name, ""}, s.Pool.Generation, s.Pool.ResourceSliceCount, map[ID][]v1.Taint{}}
+	pool := ID{s.Driver, s.Pool.Name, ""}
+	slice := &Slice{name, pool, s.Pool.Generation, s.Pool.ResourceSliceCount, map[ID][]v1.Taint{}}
 	for i := range s.Devices {
 		d, taints := ID{s.Driver, s.Pool.Name, s.Devices[i].Name}, []v1.Taint(nil)
 		for j := range s.Devices[i].Taints {

@@ -93,7 +93,7 @@ func decide(t *v1.Taint, tolerations []v1.Toleration, v Version, now time.Time) 
 		}
 	}
 	verdict.Evict = true
-	verdict.At = verdict.Start.Add(time.Duration(seconds) * time.Second) // overflows beyond 292 years, as the controller's
+	verdict.At = verdict.Start.Add(time.Duration(seconds) * time.Second) // overflows after 292 years, as in Kubernetes
 	return verdict
 }
 

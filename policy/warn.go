@@ -128,7 +128,8 @@ func (c *Config) triggerWarnings(p *Policy) (texts []string) {
 	}
 	for _, r := range risky {
 		for _, key := range r.keys {
-			if slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) }) && !c.hasBreaker(key) {
+			triggers := slices.ContainsFunc(p.Match.Taints, func(t Taint) bool { return t.triggers(key) })
+			if triggers && !c.hasBreaker(key) {
 				texts = append(texts, "taint "+key+": "+r.text)
 			}
 		}

@@ -55,7 +55,8 @@ func ValidateToleration(t *v1.Toleration, at *field.Path) (errs field.ErrorList)
 		errs = append(errs, oneOf(at.Child("effect"), t.Effect, effects)...)
 	}
 	if t.TolerationSeconds != nil && t.Effect != v1.TaintEffectNoExecute {
-		errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, "must be NoExecute when tolerationSeconds is set"))
+		const why = "must be NoExecute when tolerationSeconds is set"
+		errs = append(errs, field.Invalid(at.Child("effect"), t.Effect, why))
 	}
 	return errs
 }

@@ -32,7 +32,9 @@ func TestWhatNoAPIServerStoresIsNamed(t *testing.T) {
 		}
 	}
 	for _, fine := range []v1.Toleration{
-		{Operator: v1.TolerationOpExists}, {Key: "m"}, {Key: "a.example/m", Value: "1", Effect: v1.TaintEffectNoSchedule},
+		{Operator: v1.TolerationOpExists},
+		{Key: "m"},
+		{Key: "a.example/m", Value: "1", Effect: v1.TaintEffectNoSchedule},
 		{Key: "m", Operator: v1.TolerationOpGt, Value: "5", Effect: v1.TaintEffectNoExecute, TolerationSeconds: seconds},
 	} {
 		if got := taint.ValidateToleration(&fine, at); len(got) > 0 {

@@ -29,9 +29,13 @@ func (s *settings) addFlags() {
 	add := func(of, flag, text string) { section(of).Lookup(flag).Usage += " " + text }
 	add("secure serving", "secure-port", "Serves /healthz, /livez, /readyz and /metrics. The default, 10270, is not used by any Kubernetes component.")
 	add("secure serving", "cert-dir", "If empty, a self-signed certificate is kept in memory.")
-	const remote = "Path of a kubeconfig `FILE` for requests to %s. Defaults to --kubeconfig, or else to the service account of the pod."
-	section("authentication").Lookup("authentication-kubeconfig").Usage = fmt.Sprintf(remote, "tokenreviews.authentication.k8s.io")
-	section("authorization").Lookup("authorization-kubeconfig").Usage = fmt.Sprintf(remote, "subjectaccessreviews.authorization.k8s.io")
+	const remote = "Path of a kubeconfig `FILE` for requests to %s. " +
+		"Defaults to --kubeconfig, or else to the service account of the pod."
+	asks := func(name, resource string) {
+		section(name).Lookup(name + "-kubeconfig").Usage = fmt.Sprintf(remote, resource)
+	}
+	asks("authentication", "tokenreviews.authentication.k8s.io")
+	asks("authorization", "subjectaccessreviews.authorization.k8s.io")
 }
 
 // loggingFlags adds the flags of logging, except those that require a feature gate, because this program has none.

@@ -248,6 +248,7 @@ type underPolicies struct {
 func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
 func (u underPolicies) Trips() []taintmanager.Trip     { return u.trips }
 func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }
+
 func (underPolicies) OutageWithoutNoExecute() map[string]time.Time {
 	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}
 }

@@ -35,8 +35,9 @@ type Handler interface {
 	NodeChanged(name string)
 
 	// PodChanged is called when the pod has appeared on the node or has left it, or when something else that its
-	// verdict depends on has changed. For a pod that moves it is called for both nodes. It is not called for pods of the
-	// first list: NodeChanged is called for each tainted node, and verdicts are computed once both lists are complete.
+	// verdict depends on has changed. For a pod that moves it is called for both nodes. It is not called for pods of
+	// the first list: NodeChanged is called for each tainted node, and verdicts are computed once both lists are
+	// complete.
 	PodChanged(uid types.UID, node string)
 
 	// NodesChanged is called with all nodes of each list (then the argument all is true), and with each node that an

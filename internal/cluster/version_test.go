@@ -46,7 +46,7 @@ func TestARecordHasTheVersionUpToWhichItsWriterKnowsTheTaints(t *testing.T) {
 func TestTheHandlerIsCalledWhenARecordChangesAStart(t *testing.T) {
 	s, told := newSkewed(t, 0), &deaf{}
 	s.list(s.node("7", map[string]time.Duration{"gpu": time.Minute}))
-	s.nodes.handler = told
+	s.handler = told
 	for _, when := range []string{"changes it", "has changed it before"} {
 		s.ApplyRecord("n", s.record(10*time.Minute), journal.LastWatch{Reached: "7"})
 		if told.calls != 1 {

@@ -84,7 +84,7 @@ func between(at *field.Path, n, least, most int) field.ErrorList {
 
 // noLimitOr allows the numbers from least to most, and 0 for no limit.
 func noLimitOr[F float32 | float64](at *field.Path, x, least, most F, message string) field.ErrorList {
-	if x != 0 && !(least <= x && x <= most) { // NaN is refused, too
+	if x != 0 && !(least <= x && x <= most) { //nolint:staticcheck // NaN is refused, too
 		return field.ErrorList{field.Invalid(at, x, message)}
 	}
 	return nil

@@ -23,7 +23,8 @@ type tokenSet struct {
 func newTokenSet(key string, buckets []Buckets) *tokenSet {
 	set := &tokenSet{key: key, buckets: buckets}
 	set.rated = !slices.ContainsFunc(buckets, func(b Buckets) bool { return b.Key == "" })
-	set.queues = ordered.New(func(a, b *queue) bool { return a.turn.before(&b.turn) }, func(q *queue) *int { return &q.pos })
+	before := func(a, b *queue) bool { return a.turn.before(&b.turn) }
+	set.queues = ordered.New(before, func(q *queue) *int { return &q.pos })
 	return set
 }
 

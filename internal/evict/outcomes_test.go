@@ -81,10 +81,10 @@ func consequences() map[eviction.Kind]string {
 // waitAfter returns how long calls wait after an outcome of this kind.
 func waitAfter(k eviction.Kind) string {
 	backoff, free := shard.BackoffOf(k)
-	switch own := inWords(backoff); {
-	case k == eviction.Unavailable:
+	switch own := inWords(backoff); k {
+	case eviction.Unavailable:
 		return fmt.Sprintf("all calls: %s; its own: %s, after more than %d in a row", inWords(dispatch.OutagePauses()), own, free)
-	case k == eviction.Throttled:
+	case eviction.Throttled:
 		return fmt.Sprintf("what the server asks for, %v if it does not say, at most %v", dispatch.DefaultRetryAfter, dispatch.MaxRetryAfter)
 	default:
 		return own

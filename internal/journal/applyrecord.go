@@ -83,7 +83,7 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 // must have begun in the watch gap before the list, after the record's writer saw the node without it.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
-	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Taint.Key) {
+	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Key) {
 		last = len(recorded) - 1 // not-ready and unreachable count as one taint
 	}
 	switch {
@@ -138,9 +138,9 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		latest = slices.MinFunc([]time.Time{s.Since, latest}, time.Time.Compare)
 		s.Since = latest
 	}
-	forgotten := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) } // when covered
-	states = append(slices.DeleteFunc(states, forgotten), slices.DeleteFunc(own, func(o TaintState) bool {
-		return o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before) // it began before the gap
+	covered := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) }
+	states = append(slices.DeleteFunc(states, covered), slices.DeleteFunc(own, func(o TaintState) bool {
+		return o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before) // before the gap
 	})...)
 	for i := 1; i < len(states); i++ {
 		states[i].Since = slices.MaxFunc([]time.Time{states[i-1].Since, states[i].Since}, time.Time.Compare)
@@ -167,12 +167,12 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 
 // setAgain returns the presence of taints that were set again after a record's writer last watched: a taint without
 // timeAdded began at the later write that managedFields show.
-func (p *presence) setAgain(list *listing, from *Viewpoint) presence {
+func (p *presence) setAgain(l *listing, from *Viewpoint) presence {
 	next := *p
 	next.states = slices.Clone(p.states)
 	for i := range next.states {
-		s, since, start := &next.states[i], from.At.Timestamp(list.written), skew.NextSecond(list.written).UTC()
-		if s.Found && s.From == list.version && s.TimeAdded == nil && start.After(from.Watched) && since.Before(s.Since) {
+		s, since, start := &next.states[i], from.At.Timestamp(l.written), skew.NextSecond(l.written).UTC()
+		if s.Found && s.From == l.version && s.TimeAdded == nil && start.After(from.Watched) && since.Before(s.Since) {
 			s.Since, s.Start = since, start
 		}
 	}

@@ -98,11 +98,11 @@ func (w *watcher) record(t *testing.T) journal.Record {
 	return p.Records["n"]
 }
 
-// reads reads the record of another process at that second.
-func (w *watcher) reads(t *testing.T, at float64, writer *watcher) *watcher {
+// reads reads the record of another process at second 30.
+func (w *watcher) reads(t *testing.T, writer *watcher) *watcher {
 	t.Helper()
 	w.history, _ = w.history.ApplyRecord("u", writer.record(t), journal.Viewpoint{
-		At: skew.Instant{Time: second(at)}, Created: noon.Add(-time.Hour), LastWatch: writer.last,
+		At: skew.Instant{Time: second(30)}, Created: noon.Add(-time.Hour), LastWatch: writer.last,
 	})
 	return w
 }
@@ -231,7 +231,7 @@ func TestARecordExplainsWhatWasFound(t *testing.T) {
 		{"from a writer whose clock was ahead: a state that began before a swap that it has not seen", process().setsItsClock(60).sees(1).sees(5, unreachable), process().finds(20, 9, 0, ready+"@8").sees(25, unreachable), "(" + unreachable + "@20) (" + ready + "@20) " + unreachable + "@25"},
 		{"one within the other, of which it saw the end", process().sees(5, unreachable).sees(6, unreachable, ready), process().finds(8, 7, 0, ready, unreachable).sees(9, unreachable).sees(10, unreachable, ready), unreachable + "@5 " + ready + "@10"},
 	} {
-		if got := c.node.reads(t, 30, c.writer).String(); got != c.explains {
+		if got := c.node.reads(t, c.writer).String(); got != c.explains {
 			t.Errorf("%s: %s, want %s", c.name, got, c.explains)
 		}
 	}

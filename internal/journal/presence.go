@@ -70,7 +70,7 @@ func (l lastSeen) isLater(t *v1.Taint) bool {
 		return false
 	}
 	return !slices.ContainsFunc(l.states, func(s TaintState) bool {
-		isSame := same(&s.Taint, t) && t.TimeAdded.Equal(s.Taint.TimeAdded)
+		isSame := same(&s.Taint, t) && t.TimeAdded.Equal(s.TimeAdded)
 		return isSame || !added.After(l.start(&s))
 	})
 }

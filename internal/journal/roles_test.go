@@ -183,8 +183,8 @@ func TestTheOriginOfAStartIsARecordOrAList(t *testing.T) {
 		"seen to appear":   {process().sees(1).sees(5, "gpu"), "gpu", false, false},
 		"found":            {process().finds(9, 5, 0, "gpu"), "gpu", false, true},
 		"another value":    {process().finds(9, 5, 0, "gpu=a").sees(10, "gpu=b"), "gpu=b", false, false},
-		"from a record":    {process().finds(20, 5, 0, "gpu").reads(t, 30, seen), "gpu", true, false},
-		"of another taint": {process().finds(20, 5, 0, "gpu", "disk").reads(t, 30, seen), "disk", false, true},
+		"from a record":    {process().finds(20, 5, 0, "gpu").reads(t, seen), "gpu", true, false},
+		"of another taint": {process().finds(20, 5, 0, "gpu", "disk").reads(t, seen), "disk", false, true},
 	} {
 		recorded, found := c.node.history.Origin(&tainted(c.taint)[0])
 		if recorded != c.recorded || found != c.found {
@@ -208,7 +208,7 @@ func TestARecordThatChangesNothingForReadersSaysSo(t *testing.T) {
 func TestARecordHasTheVersionOfTheRecordThatItContinues(t *testing.T) {
 	writer := process().sees(1).sees(5, "gpu").sees(7, "gpu", "disk")
 	for found, want := range map[int]string{6: "7", 8: "8"} {
-		n := process().finds(20, found, 0, "gpu").reads(t, 30, writer)
+		n := process().finds(20, found, 0, "gpu").reads(t, writer)
 		if r, _ := n.history.Record("u"); r.Version != want {
 			t.Errorf("found at version %d: recorded is %s, want %s", found, r.Version, want)
 		}

@@ -51,7 +51,7 @@ func fingerprint(taints []v1.Taint) string {
 func equalStates(a, b []TaintState) bool {
 	return slices.EqualFunc(a, b, func(a, b TaintState) bool {
 		return a.Ended == b.Ended && a.Since.Equal(b.Since) && a.Relisted.Equal(b.Relisted) &&
-			same(&a.Taint, &b.Taint) && a.Taint.TimeAdded.Equal(b.Taint.TimeAdded)
+			same(&a.Taint, &b.Taint) && a.TimeAdded.Equal(b.TimeAdded)
 	})
 }
 

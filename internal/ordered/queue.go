@@ -30,8 +30,8 @@ func (q *Queue[T]) First() (first T, ok bool) {
 	return q.elements.list[0], true
 }
 
-// FirstOf returns the first element that match accepts; false if there is none. If match rejects k elements, it is asked
-// about at most 2k+1, and always about the first.
+// FirstOf returns the first element that match accepts; false if there is none. If match rejects k elements, it is
+// asked about at most 2k+1, and always about the first.
 func (q *Queue[T]) FirstOf(match func(T) bool) (first T, ok bool) {
 	i := q.elements.firstOf(0, match)
 	if i < 0 {

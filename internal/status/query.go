@@ -76,7 +76,9 @@ func parseLimit(value string) (int, error) {
 
 // list returns the list that the query asks for, without its items, and the views of the items.
 func (q *query) list(s *sample) (l EvictionList, views []*eviction.View) {
-	l = EvictionList{TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.head.At, Part: s.head.Manager.Part, Items: []Eviction{}}
+	l = EvictionList{
+		TypeMeta: TypeMeta{APIVersion, KindEvictionList}, At: s.head.At, Part: s.head.Manager.Part, Items: []Eviction{},
+	}
 	for _, v := range s.ordered() {
 		if q.matches(v) {
 			views = append(views, v)

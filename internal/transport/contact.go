@@ -76,5 +76,6 @@ func Readable(kubeconfig string) error {
 	if failed, ok := errors.AsType[*os.PathError](err); ok {
 		err = failed.Err // without the path
 	}
-	return hint.Add(fmt.Errorf("cannot read --kubeconfig=%s: %w", kubeconfig, err), "Check the path and its permissions.")
+	err = fmt.Errorf("cannot read --kubeconfig=%s: %w", kubeconfig, err)
+	return hint.Add(err, "Check the path and its permissions.")
 }

@@ -238,7 +238,9 @@ func (w *workload) countdown(ctx context.Context, s subject) (at time.Time, r *t
 
 // builtinCountdown starts the built-in controller and taints the nodes. The controller does not read timeAdded: the
 // instant is the end of the last countdown, and pods of the nodes that were tainted first go a little earlier.
-func (w *workload) builtinCountdown(ctx context.Context, s subject) (at time.Time, r *testcluster.Component, err error) {
+func (w *workload) builtinCountdown(
+	ctx context.Context, s subject,
+) (at time.Time, r *testcluster.Component, err error) {
 	if r, err = w.on.ready(ctx, s); err != nil {
 		return at, nil, err
 	}

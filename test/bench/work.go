@@ -98,8 +98,7 @@ func evictions() []work {
 		},
 		{
 			name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, builtin},
-			measure: idle,
-			rows:    []wanted{{onePod, []target{{baseline, most, 1.4}, {builtin, most, 1}}}},
+			measure: idle, rows: []wanted{{onePod, []target{{baseline, most, 1.4}, {builtin, most, 1}}}},
 		},
 		{
 			name: "evict", title: "3000 Running pods of 100 nodes, --eviction-method=evict", evict: true,

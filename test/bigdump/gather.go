@@ -12,8 +12,8 @@ import (
 // Form is how the objects of a cluster are written: [Cluster.JSON] or [Cluster.YAML].
 type Form func(Cluster) (io.Reader, error)
 
-// MustGather returns the cluster as "oc adm must-gather" writes it, in a tar archive: the nodes, the pods, and then each
-// pod again with a log of this many bytes, which repeats a pod's text. Each other file is a List in this form.
+// MustGather returns the cluster as "oc adm must-gather" writes it, in a tar archive: the nodes, the pods, and then
+// each pod again with a log of this many bytes, which repeats a pod's text. Each other file is a List in this form.
 func (c Cluster) MustGather(in Form, log int) (io.Reader, error) {
 	nodes, err1 := list(Cluster{Nodes: c.Nodes}, in, 0)
 	pods, err2 := list(c, in, c.Nodes)

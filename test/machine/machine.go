@@ -16,8 +16,8 @@ const (
 	block  = 128 << 20 // bytes
 	page   = 4 << 10
 
-	// atMost is ten times what a machine needs for a block if it has its memory for itself, and more than the 350 ms that a
-	// virtual machine needs for a block that it uses for the first time.
+	// atMost is ten times what a machine needs for a block if it has its memory for itself, and more than the 350 ms
+	// that a virtual machine needs for a block that it uses for the first time.
 	atMost = 500 * time.Millisecond
 
 	threadOnly = 1 // RUSAGE_THREAD of Linux

@@ -112,7 +112,7 @@ func search(suites []*suite, mutant int) (result, error) {
 		expired := ctx.Err() != nil
 		cancel()
 		if exit := new(exec.ExitError); expired {
-			return late, nil
+			return late, nil //nolint:nilerr // the error is that of the time limit
 		} else if errors.As(err, &exit) {
 			return found, nil
 		} else if err != nil {

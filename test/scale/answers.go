@@ -44,8 +44,8 @@ func permit(w http.ResponseWriter, _ *http.Request) {
 
 // kinds are the kinds of the resources whose lists are always empty, by resource.
 var kinds = map[string]string{
-	"configmaps": "ConfigMap", "daemonsets": "DaemonSet", "events": "Event", "leases": "Lease", "namespaces": "Namespace",
-	"poddisruptionbudgets": "PodDisruptionBudget",
+	"configmaps": "ConfigMap", "daemonsets": "DaemonSet", "events": "Event", "leases": "Lease",
+	"namespaces": "Namespace", "poddisruptionbudgets": "PodDisruptionBudget",
 }
 
 // others answers everything else: a list of another resource is empty, and a watch silent.
@@ -70,7 +70,8 @@ func others(w http.ResponseWriter, r *http.Request) {
 		group, _, _ := strings.Cut(folder, "/namespaces/")
 		group = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSuffix(group, "/"), "/apis/"), "/api/")
 		answer(w, http.StatusOK, map[string]any{
-			"kind": kind + "List", "apiVersion": group, "items": []any{}, "metadata": metav1.ListMeta{ResourceVersion: "1"},
+			"kind": kind + "List", "apiVersion": group, "items": []any{},
+			"metadata": metav1.ListMeta{ResourceVersion: "1"},
 		})
 	}
 }

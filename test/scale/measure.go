@@ -72,8 +72,10 @@ func (t *trial) last() int { return len(t.nodes.items) - 1 }
 
 // run measures the subject.
 func (t *trial) run(ctx context.Context, builtin bool) (outcome, error) {
-	steps := []func(context.Context) error{t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page,
-		t.pending, t.takeover}
+	steps := []func(context.Context) error{
+		t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page,
+		t.pending, t.takeover,
+	}
 	if builtin {
 		steps = []func(context.Context) error{t.startBuiltin, t.idle, t.statusUpdates, t.burst}
 	}

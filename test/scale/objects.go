@@ -93,9 +93,8 @@ func newNodeTemplate(keys ...string) *template {
 		node.Spec.Taints = append(node.Spec.Taints, v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute})
 	}
 	for i := range 20 {
-		node.Status.Images = append(node.Status.Images, v1.ContainerImage{
-			Names: []string{fmt.Sprintf("registry.example.com/team/service-%d@sha256:%s", i, strings.Repeat("a1b2", 16))},
-		})
+		name := fmt.Sprintf("registry.example.com/team/service-%d@sha256:%s", i, strings.Repeat("a1b2", 16))
+		node.Status.Images = append(node.Status.Images, v1.ContainerImage{Names: []string{name}})
 	}
 	return newTemplate(node)
 }

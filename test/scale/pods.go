@@ -68,7 +68,8 @@ func (s *server) named(w http.ResponseWriter, r *http.Request) (number int, ok b
 	if err != nil || bytes.Contains(body, []byte(podUID)) && !bytes.Contains(body, uid) {
 		refused := apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, r.PathValue("name"), errOther)
 		if r.Method == http.MethodPatch {
-			refused = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, r.PathValue("name"), nil) // it would change the UID
+			// It would change the UID.
+			refused = apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, r.PathValue("name"), nil)
 		}
 		refuse(w, refused)
 		return 0, false

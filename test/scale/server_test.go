@@ -143,7 +143,7 @@ func talk(t *testing.T, client kubernetes.Interface) (answers []string) {
 		select {
 		case last = <-events:
 			answers = append(answers, last)
-		case <-time.After(10 * time.Second):
+		case <-time.After(10 * time.Second): //nolint:forbidigo // a real server answers
 			t.Fatalf("no event after %q", answers)
 		}
 	}

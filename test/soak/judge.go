@@ -186,7 +186,8 @@ func (h *history) judgeWait(v *verdict, p *pod, until time.Time) {
 		stayed := waited.without(h.delays(p, t.taint.Key))
 		v.longest = max(v.longest, stayed)
 		if stayed > patience {
-			v.broken(lost, "%v: due at %v because of %s, and there at %v", p, stamp(due.to), t.taint.Key, stamp(waited.to))
+			v.broken(lost, "%v: due at %v because of %s, and there at %v",
+				p, stamp(due.to), t.taint.Key, stamp(waited.to))
 		}
 	}
 }

@@ -151,7 +151,8 @@ func TestTheStatesOfANodeAreOrderedByVersion(t *testing.T) {
 	}
 	want := []tainted{{
 		v1.Taint{Key: "a", Value: "on", Effect: v1.TaintEffectNoExecute},
-		span{second(2), second(2.01)}, span{second(3), second(3.01)},
+		span{second(2), second(2.01)},
+		span{second(3), second(3.01)},
 	}}
 	if got := h.taints["n"]; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

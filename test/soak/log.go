@@ -74,7 +74,8 @@ func addState(states map[string][]state, r *load.Request) error {
 		return err
 	}
 	s := state{timeOf(r), version, node.Spec.Taints}
-	if tried, err := time.Parse(time.RFC3339Nano, node.Annotations[triedAnnotation]); err == nil && tried.Before(s.from) {
+	tried, err := time.Parse(time.RFC3339Nano, node.Annotations[triedAnnotation])
+	if err == nil && tried.Before(s.from) {
 		s.from = tried
 	}
 	states[node.Name] = append(states[node.Name], s)

@@ -94,7 +94,8 @@ func (u *users) retaint(ctx context.Context, node int) error {
 		return err
 	}
 	err = persist(ctx, func(ctx context.Context) error {
-		_, err := u.admin.CoreV1().Nodes().Patch(ctx, nodeName(node), types.MergePatchType, patch, metav1.PatchOptions{})
+		nodes := u.admin.CoreV1().Nodes()
+		_, err := nodes.Patch(ctx, nodeName(node), types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	})
 	u.taints[node], u.changed[node] = taints, time.Now()

@@ -89,7 +89,7 @@ func (k *Keeper) Run(ctx context.Context) {
 		}
 		last := k.options.Watched() // all changes up to it are among the inputs
 		k.mu.Lock()
-		inputs := append(k.inputs, Watched{last})
+		inputs := append(k.inputs, Watched{last}) //nolint:gocritic // k.inputs begins anew
 		k.inputs = nil
 		k.mu.Unlock()
 		for _, in := range inputs {
@@ -151,7 +151,7 @@ func (k *Keeper) report(changes []Trouble) {
 func (k *Keeper) call(ctx context.Context, c Call) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	defer context.AfterFunc(*k.term.Load(), cancel)()
+	defer context.AfterFunc(*k.term.Load(), cancel)() //nolint:contextcheck // ends with its term, too
 	answer := Answered{Call: c}
 	switch {
 	case k.options.Objects == nil: // nothing is stored
