@@ -35,8 +35,7 @@ type dumped struct {
 // collected is what was read from one [dump.Collection] of a dump.
 type collected struct {
 	*dumped
-	to  *foresight.Builder
-	all *foresight.Builder // builder of the whole cluster, for a question about one pod; nil if it does not matter
+	to *foresight.Builder
 
 	pages      *foresight.Journal // from the ConfigMaps of the journal and the Lease
 	allPages   bool               // the dump lists the ConfigMaps of the journal's namespace
@@ -60,8 +59,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 		c := &collected{dumped: d, to: to.New(dump.Masked), pages: d.location.none(), podsIn: map[string]bool{}}
 		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
 		if s.Pod != "" && (s.Running != nil || s.Rules.Limited()) {
-			c.all = c.to.WholeCluster()
-			c.to.SetWholeCluster(c.all)
+			c.to.SetWholeCluster(c.to.WholeCluster())
 		}
 		all[root] = c
 		return c.visitor(s, now)
@@ -336,7 +334,7 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			c.podsIn[o.Namespace] = true
 			if !inQuestion(o.Namespace, o.Name) {
 				c.addOther(s, o)
-				c.addToWholeCluster(o)
+				c.to.AddElsewhere(o)
 				return
 			}
 		case *v1.Event:
@@ -347,17 +345,6 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			}
 		}
 		c.to.Add(object)
-		c.addToWholeCluster(object)
-	}
-}
-
-// addToWholeCluster adds a node or a pod, after the builder of the scope has added it.
-func (c *collected) addToWholeCluster(object any) {
-	switch object.(type) {
-	case *v1.Node, *v1.Pod:
-		if c.all != nil {
-			c.all.Add(object)
-		}
 	}
 }
 

@@ -105,7 +105,6 @@ type Builder struct {
 	seen  map[uint64]*added // by a hash of the kind and the name
 	seed  maphash.Seed
 	uids  map[uint64]*added // pods by a hash of their UIDs
-	twice map[*added]twin   // objects that were added in several states
 	early map[string]bool   // nodes of which Add has counted pods instead of keeping them
 
 	whole *Builder // of the whole cluster; nil if that was not read
@@ -142,27 +141,21 @@ func (v *version) compare(other *version) (order int) {
 // added is the newest known state of an object that was added.
 type added struct {
 	version
-	lacks   lacking
+	others  []version // its other states
+	name    string    // empty if there are no others
 	ready   bool      // of a pod that is only counted
 	counted *replicas // the replicas among which it was counted; nil if it was not
 	kept    *pod      // nil if only counted
 }
 
-// twin has the name of an object, and its states except the newest one.
-type twin struct {
-	name   string
-	others []version
-}
-
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
-		seen: map[uint64]*added{}, uids: map[uint64]*added{}, twice: map[*added]twin{}, seed: maphash.MakeSeed(),
+		seen: map[uint64]*added{}, uids: map[uint64]*added{}, seed: maphash.MakeSeed(),
 		early: map[string]bool{}, shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
-			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacks: map[lack]int{},
-			devices: map[string]any{},
+			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, devices: map[string]any{},
 		},
 	}
 }
@@ -183,14 +176,15 @@ func (b *Builder) Judge(by Ruleset) { b.rules = by }
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		if s := b.newState("node", o, time.Time{}); s != nil {
-			s.lacks.count(o)
+		if b.newState("node", o, time.Time{}) != nil {
 			b.nodes[o.Name] = nodeOf(o)
 		}
+		b.AddElsewhere(o)
 	case *v1.Pod:
 		if s := b.newState("pod", o, time.Time{}); s != nil {
 			b.addPod(o, s)
 		}
+		b.AddElsewhere(o)
 	case *policyv1.PodDisruptionBudget:
 		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) &&
 			b.newState("PodDisruptionBudget", o, time.Time{}) != nil {
@@ -220,18 +214,15 @@ func (b *Builder) WholeCluster() *Builder {
 	return made
 }
 
-// SetWholeCluster sets the builder of the whole cluster. It must be called before Load.
+// SetWholeCluster sets the builder of the whole cluster, which then also gets what is added. It must be called before
+// Load.
 func (b *Builder) SetWholeCluster(all *Builder) { b.whole = all }
 
-// loadWholeCluster returns the model of the whole cluster. It returns nil if the cluster was not read, if the states of
-// an object cannot be ordered, or if no rate limits evictions.
-func (b *Builder) loadWholeCluster(r Reading, q Moment) *Model {
-	if b.whole == nil || !b.rules.Limited() {
-		return nil
+// AddElsewhere adds a node or a pod only to the builder of the whole cluster, if there is one.
+func (b *Builder) AddElsewhere(object any) {
+	if b.whole != nil {
+		b.whole.Add(object)
 	}
-	b.whole.Judge(b.rules)
-	m, _ := b.whole.Load(r, q)
-	return m
 }
 
 func (b *Builder) addPod(p *v1.Pod, s *added) {
@@ -240,17 +231,14 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	if !in && !hidden {
 		return
 	}
-	if isStatic(p) {
+	static := isStatic(p)
+	if static {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
-		s.lacks.add(true, "pod", "a Node as controller, or config.source=file or =http, but no annotation "+
-			v1.MirrorPodAnnotationKey+": treated as static")
 	}
-	s.lacks.count(p)
 	made := podOf(p)
-	made.hidden, b.HasDevices = hidden, b.HasDevices || made.usesClaims
+	made.static, made.hidden, b.HasDevices = static, hidden, b.HasDevices || made.usesClaims
 	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
-		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
-		made.UID = ""
+		made.UID, made.sharesUID = "", true
 	} else if p.UID != "" {
 		b.uids[s.uid] = s
 	}
@@ -296,27 +284,13 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 // deciding returns the fields of an object that affect decisions. If two copies with one resourceVersion differ in
 // these fields, the API server did not write both.
 func deciding(o metav1.Object) any {
-	type decisive struct { // encoded for each object: JSON of v1.Node or v1.Pod would also have empty fields
-		Labels      map[string]string `json:",omitempty"`
-		Taints      []v1.Taint        `json:",omitempty"`
-		Tolerations []v1.Toleration   `json:",omitempty"`
-		Node        string            `json:",omitempty"`
-		Phase       v1.PodPhase       `json:",omitempty"`
-		Deleted     *metav1.Time      `json:",omitempty"`
-
-		Selector *metav1.LabelSelector `json:",omitempty"`
-		Admits   int32                 `json:",omitempty"`
-	}
 	switch o := o.(type) {
 	case *v1.Node:
-		return decisive{Labels: o.Labels, Taints: o.Spec.Taints}
+		return []any{o.Labels, o.Spec.Taints}
 	case *v1.Pod:
-		return decisive{
-			Labels: o.Labels, Tolerations: o.Spec.Tolerations, Node: o.Spec.NodeName, Phase: o.Status.Phase,
-			Deleted: o.DeletionTimestamp,
-		}
+		return []any{o.Labels, o.Spec.Tolerations, o.Spec.NodeName, o.Status.Phase, o.DeletionTimestamp}
 	case *policyv1.PodDisruptionBudget:
-		return decisive{Selector: o.Spec.Selector, Admits: o.Status.DisruptionsAllowed}
+		return []any{o.Spec.Selector, o.Status.DisruptionsAllowed}
 	case *v1.ConfigMap:
 		return o.Data
 	}
@@ -338,27 +312,22 @@ func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *add
 		b.seen[hash] = s
 		return s
 	}
+	name := kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
 	switch same := s.is(&now); {
 	case same && s.beta && !now.beta:
-		*s = added{version: now}
-		return s
+		s.version = now
 	case same:
 		return nil
-	}
-	states := b.twice[s]
-	states.name = kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
-	if now.compare(&s.version) <= 0 {
-		states.others = append(states.others, now)
-		b.twice[s] = states
+	case now.compare(&s.version) <= 0:
+		s.others, s.name = append(s.others, now), name
 		return nil
+	default:
+		b.remove(s)
+		if kind == "pod" {
+			b.podsIn[o.GetNamespace()]--
+		}
+		*s = added{version: now, others: append(s.others, s.version), name: name}
 	}
-	states.others = append(states.others, s.version)
-	b.twice[s] = states
-	b.remove(s)
-	if kind == "pod" {
-		b.podsIn[o.GetNamespace()]--
-	}
-	*s = added{version: now}
 	return s
 }
 
@@ -378,35 +347,38 @@ func (b *Builder) remove(older *added) {
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was
 // added twice, in states that cannot be ordered. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
-	if repeated := b.repeated(); len(repeated) > 0 {
+	repeated, superseded := b.repeated()
+	if len(repeated) > 0 {
 		return nil, hint.Add(fmt.Errorf("%s appears more than once in %s, in states of unknown order", slices.Min(repeated),
 			r.From), "Use files that were written at the same time.")
 	}
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")
 	}
-	if n := len(b.twice); n == 1 {
+	if superseded == 1 {
 		r.Notes = append(r.Notes, "1 object of "+r.From+" was there in a newer state, which counts")
-	} else if n > 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d objects of %s were there in newer states, which count", n, r.From))
+	} else if superseded > 1 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d objects of %s were there in newer states, which count", superseded, r.From))
 	}
-	for _, s := range b.seen {
-		for _, l := range s.lacks {
-			b.lacks[l]++
-		}
+	m := &Model{objects: b.objects, users: b.cluster()}
+	if b.whole != nil && b.rules.Limited() {
+		b.whole.Judge(b.rules)
+		m.whole, _ = b.whole.Load(r, q) // nil if the states of an object cannot be ordered
 	}
-	whole := b.loadWholeCluster(r, q)
-	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at, whole: whole, users: b.cluster()}
+	m.at = r.settle(q)
+	m.reading = r
 	for _, n := range m.nodes {
-		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
+		n.estimate = estimateOf(&m.rules, n, r.Journal, m.at)
 	}
 	for key, p := range m.pods {
-		p.Bound = boundBy(p.Bound, at)
 		if !m.keeps(p.Node) && !p.usesClaims {
 			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
+	}
+	m.lacks = m.countLacks()
+	for _, p := range m.pods {
+		p.Bound = boundBy(p.Bound, m.at)
 	}
 	m.leaveOutMasked()
 	m.doubtBudgets()
@@ -414,11 +386,12 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 }
 
 // repeated returns the names of the objects that have no newest state, and of the nodes whose pods were only counted
-// although a newer state of the node needs the pods.
-func (b *Builder) repeated() (names []string) {
-	for newest, states := range b.twice {
-		if slices.ContainsFunc(states.others, func(v version) bool { return newest.compare(&v) <= 0 && !newest.is(&v) }) {
-			names = append(names, states.name)
+// although a newer state of the node needs the pods; and how many objects have several states.
+func (b *Builder) repeated() (names []string, several int) {
+	for _, s := range b.seen {
+		countIf(&several, len(s.others) > 0)
+		if slices.ContainsFunc(s.others, func(v version) bool { return s.compare(&v) <= 0 && !s.is(&v) }) {
+			names = append(names, s.name)
 		}
 	}
 	for node := range b.early {
@@ -426,7 +399,7 @@ func (b *Builder) repeated() (names []string) {
 			names = append(names, "node "+node)
 		}
 	}
-	return names
+	return names, several
 }
 
 // boundBy returns when a pod counts as bound: from the next second after its binding time in the API (bound). If that

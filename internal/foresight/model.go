@@ -70,8 +70,7 @@ type objects struct {
 	podsIn     map[string]int         // number of pods by namespace, whatever the focus
 	replicas   map[ownerKey]*replicas // of pods that are not kept
 	budgets    map[string]BudgetPlan
-	events     map[string]*v1.Event // of pods, by namespace and name
-	lacks      map[lack]int
+	events     map[string]*v1.Event    // of pods, by namespace and name
 	devices    map[string]any          // as device.Of returns them, by kind, namespace and name
 	masked     func(value string) bool // reports whether a redactor has masked a value; nil without a dump
 }
@@ -191,6 +190,7 @@ type Model struct {
 	objects
 	reading Reading
 	at      time.Time       // for which it was loaded
+	lacks   map[lack]int    // of nodes and pods
 	leftOut []*pod          // pods about which a masked value may decide
 	whole   *Model          // the whole cluster, for the pace of evictions; nil if not needed, or if unknown
 	users   *device.Cluster // of devices

@@ -8,7 +8,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
-	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -105,44 +104,37 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 // have been edited.
 type lack struct{ kind, clause string }
 
-// unplaced is the lack of pods that run and have no node.
-func unplaced() lack {
-	return lack{"pod", "no spec.nodeName although not Pending, so taints are unknown"}
-}
-
-// lacking has what one object lacks.
-type lacking []lack
-
-func (l *lacking) add(lacks bool, kind, clause string) {
-	if lacks {
-		*l = append(*l, lack{kind, clause})
+// countLacks counts what the nodes and the pods lack, except for the node of a pod, which unjudged reports.
+func (o *objects) countLacks() map[lack]int {
+	lacks := map[lack]int{}
+	count := func(lacking bool, kind, clause string) {
+		if lacking {
+			lacks[lack{kind, clause}]++
+		}
 	}
-}
-
-func (l *lacking) count(object any) {
-	switch o := object.(type) {
-	case *v1.Node:
-		l.add(o.UID == "", "node", "no metadata.uid, so journal entries of such nodes are ignored")
-		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so --at is used as the time of taints "+
+	for _, n := range o.nodes {
+		count(n.UID == "", "node", "no metadata.uid, so journal entries of such nodes are ignored")
+		count(n.created.IsZero(), "node", "no metadata.creationTimestamp, so --at is used as the time of taints "+
 			"without a valid timeAdded")
-	case *v1.Pod:
-		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
-		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")
-		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
-			"so --at is used as the time of binding")
-		l.add(o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
-			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase), "pod",
-			unplaced().clause)
 	}
+	const byName = "so pods are identified by namespace and name"
+	for _, p := range o.pods {
+		count(p.UID == "" && !p.sharesUID, "pod", "no metadata.uid, "+byName)
+		count(p.sharesUID, "pod", "a metadata.uid that another pod has, "+byName)
+		count(p.Phase == "", "pod", "no status.phase, so finished pods count as running")
+		count(p.Bound.IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
+			"so --at is used as the time of binding")
+		count(p.static, "pod", "a Node as controller, or config.source=file or =http, but no annotation "+
+			v1.MirrorPodAnnotationKey+": treated as static")
+	}
+	return lacks
 }
 
-// noteLacks adds a note for each field that objects lack, except for pods without a node, which unjudged reports.
+// noteLacks adds a note for each field that objects lack.
 func (m *Model) noteLacks(r *Remarks) {
 	var notes []string
 	for k, n := range m.lacks {
-		if k != unplaced() {
-			notes = append(notes, having(n, k.kind)+" "+k.clause)
-		}
+		notes = append(notes, having(n, k.kind)+" "+k.clause)
 	}
 	r.Notes = append(r.Notes, slices.Sorted(slices.Values(notes))...)
 }
@@ -161,17 +153,19 @@ func (m *Model) gaps(nodes []string) []string {
 
 // unjudged returns a clause for each group of pods that cannot be judged. Only in a dump can nodes be missing.
 func (m *Model) unjudged(nodes []string) (list []string) {
-	if n := m.lacks[unplaced()]; m.reading.Dumped && n > 0 {
-		list = append(list, having(n, "pod")+" "+unplaced().clause)
-	}
+	unplaced := 0
 	var lost, unknown []string // nodes, and namespaces
 	for _, p := range m.pods {
+		countIf(&unplaced, p.unplaced())
 		if p.Node != "" && m.nodes[p.Node] == nil && p.replica() {
 			lost = append(lost, p.Node)
 		}
 		if _, ok := m.namespaces[p.Namespace]; !ok && m.rules.needs.NamespaceLabels {
 			unknown = append(unknown, p.Namespace)
 		}
+	}
+	if m.reading.Dumped && unplaced > 0 {
+		list = append(list, having(unplaced, "pod")+" no spec.nodeName although not Pending, so taints are unknown")
 	}
 	if m.reading.Dumped && len(nodes) == 0 && len(lost) > 0 {
 		list = append(list, fmt.Sprintf("%s a node that is missing (%s), so taints are unknown",
