@@ -24,10 +24,6 @@ func write(t *answer.Text, p *foresight.Pending) {
 		summarize(t, p)
 		return
 	}
-	pods := make([]pod, len(p.Pods))
-	for i := range pods {
-		pods[i] = &p.Pods[i]
-	}
 	table := answer.PodTable[pod]{
 		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
 		When:  func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
@@ -39,7 +35,7 @@ func write(t *answer.Text, p *foresight.Pending) {
 			{Heading: "TAINT TIME SOURCE", Text: func(p pod) string { return p.SinceFrom }},
 		},
 	}
-	answer.Table(t, table.Rows(pods))
+	answer.Table(t, table.Rows(p.Pods))
 }
 
 // emptyMessage returns the answer if no eviction was found.
@@ -67,8 +63,8 @@ func stuck() []eviction.State {
 // headline counts the evictions by their states, stuck ones first, and says when the next one is due.
 func headline(p *foresight.Pending) string {
 	states := map[eviction.State]int{}
-	for i := range p.Pods {
-		states[p.Pods[i].State]++
+	for _, pod := range p.Pods {
+		states[pod.State]++
 	}
 	var counts []string
 	others := []eviction.State{
@@ -104,8 +100,8 @@ func headline(p *foresight.Pending) string {
 
 // next returns when the first of the scheduled evictions may start; "" if there are none.
 func next(p *foresight.Pending) string {
-	for i := range p.Pods {
-		if pod := &p.Pods[i]; pod.State == eviction.StateScheduled { // they come in the order of their times
+	for _, pod := range p.Pods {
+		if pod.State == eviction.StateScheduled { // they come in the order of their times
 			return answer.When(&pod.Prediction, p.At)
 		}
 	}

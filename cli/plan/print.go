@@ -157,7 +157,7 @@ func (t *text) deleted() string {
 	var last time.Time
 	for _, p := range t.Pods {
 		switch {
-		case p.Effect != foresight.Evicted && p.Effect != foresight.Sooner || !t.Waits(p) || t.NeverGoes(p):
+		case !p.Caused() || !p.Waits || p.NeverGoes:
 		case p.DeleteAt == nil:
 			return ""
 		case last.Before(*p.DeleteAt):
@@ -303,11 +303,11 @@ func (t *text) budgets() {
 	var never []string                           // names of the budgets that permit no disruption at all
 	var keep, might, evicting, deleting []string // names of budgets, and of the policies that evict or delete
 	for _, p := range t.Pods {
-		if p.Effect != foresight.Evicted && p.Effect != foresight.Sooner {
+		if !p.Caused() {
 			continue
 		}
 		list, policies := &might, &deleting
-		if t.AsksBudgets(p) {
+		if p.Asks {
 			list, policies = &keep, &evicting
 			asking++
 		}
@@ -319,9 +319,9 @@ func (t *text) budgets() {
 			blocked++
 		}
 		switch {
-		case t.Waits(p) && len(p.BlockedBy) > 1:
+		case p.Waits && len(p.BlockedBy) > 1:
 			several++
-		case t.NeverGoes(p):
+		case p.NeverGoes:
 			never = append(never, t.name(p.Namespace, p.BlockedBy[0]))
 		}
 	}

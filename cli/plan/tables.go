@@ -22,7 +22,7 @@ func (t *text) pods() {
 	})
 	table := answer.PodTable[pod]{
 		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
-		When: t.when, Short: t.why, Whole: whole, Open: t.Waits, Wider: t.wider(),
+		When: t.when, Short: t.why, Whole: whole, Open: func(p pod) bool { return p.Waits }, Wider: t.wider(),
 	}
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
@@ -58,7 +58,7 @@ func (t *text) wider() []terminal.Column[pod] {
 
 // orIfEvicted returns the heading about budgets: the first one if budgets apply to an eviction, otherwise the second.
 func (t *text) orIfEvicted(does, would string) string {
-	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
+	if slices.ContainsFunc(t.Pods, func(p pod) bool { return p.Asks }) {
 		return does
 	}
 	return would + " (METHOD EVICT)"
@@ -68,11 +68,11 @@ func (t *text) orIfEvicted(does, would string) string {
 func (t *text) when(p pod) string {
 	when := answer.When(&p.Prediction, t.At)
 	switch {
-	case t.NeverGoes(p):
+	case p.NeverGoes:
 		when = "never by Evict"
-	case t.Waits(p) && !p.At.After(t.At):
+	case p.Waits && !p.At.After(t.At):
 		when = "blocked"
-	case t.Waits(p):
+	case p.Waits:
 		when += ", then blocked"
 	}
 	switch p.Effect {
@@ -87,7 +87,7 @@ func (t *text) when(p pod) string {
 // why returns a short reason.
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
-	if t.Waits(p) {
+	if p.Waits {
 		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
 			flags.JoinWords(p.BlockedBy, "and"))
 	}

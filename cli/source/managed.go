@@ -29,7 +29,7 @@ func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string)
 // pendingOf returns the snapshot's evictions of the pods in the namespace on these nodes.
 func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.Pending {
 	selected := func(node string) bool { return len(nodes) == 0 || slices.Contains(nodes, node) }
-	var list []foresight.PendingPod
+	var list []*foresight.PendingPod
 	for i := range s.Evictions {
 		if e := &s.Evictions[i]; (namespace == "" || namespace == e.Namespace) && selected(e.Node) {
 			list = append(list, podOf(e))
@@ -70,8 +70,8 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 
 func isOutOfService(t status.Taint) bool { return strings.HasPrefix(t.Taint, v1.TaintNodeOutOfService) }
 
-func podOf(e *status.Eviction) foresight.PendingPod {
-	pod := foresight.PendingPod{
+func podOf(e *status.Eviction) *foresight.PendingPod {
+	pod := &foresight.PendingPod{
 		PodRef: foresight.PodRef{Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node}, State: e.State,
 		Prediction: foresight.Prediction{
 			Evict: e.State != eviction.StateHeld, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,22 @@ func (p *PodRef) Ref() *PodRef { return p }
 
 // String returns the namespace and the name.
 func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
+
+// compare orders pods by namespace, name and UID.
+func (p *PodRef) compare(other *PodRef) int {
+	return cmp.Or(strings.Compare(p.Namespace, other.Namespace), strings.Compare(p.Name, other.Name),
+		strings.Compare(p.UID, other.UID))
+}
+
+// namesOf returns the namespaces and names of the pods that satisfy a condition.
+func namesOf[P fmt.Stringer](pods []P, satisfy func(P) bool) (names []string) {
+	for _, p := range pods {
+		if satisfy(p) {
+			names = append(names, p.String())
+		}
+	}
+	return names
+}
 
 // Count returns a number of things: "1 pod", "3 pods".
 func Count(n int, thing string) string {

@@ -24,8 +24,7 @@ import (
 // scheduled formats the pending evictions in a few words each.
 func scheduled(p *foresight.Pending) []string {
 	var list []string
-	for i := range p.Pods {
-		one := &p.Pods[i]
+	for _, one := range p.Pods {
 		list = append(list, fmt.Sprintf("%s %s, %s by %s, in %v s", one.Name, told(&one.Prediction), one.State, one.SinceFrom, one.InSeconds))
 	}
 	return list
@@ -253,8 +252,7 @@ func (s *shown) agree() {
 	if len(want) != len(told) {
 		s.Fatalf("the manager has %v, the model %v", want, told)
 	}
-	for i := range told {
-		p := &told[i]
+	for _, p := range told {
 		off := p.At.Sub(want[p.UID])
 		if p.Earliest != nil || p.SinceFrom != foresight.FromJournal && p.SinceFrom != foresight.FromSight || off < 0 || off > lag {
 			s.Fatalf("%s: %s by %s, and by the manager at %v", p.Name, p.At, p.SinceFrom, want[p.UID])
@@ -275,7 +273,7 @@ func TestWithoutTheJournalTheManagersDeadlineIsWithinTheRange(t *testing.T) {
 		s.begin()
 		for range rapid.IntRange(1, 10).Draw(t, "after") {
 			s.step()
-			told := map[string]foresight.PendingPod{}
+			told := map[string]*foresight.PendingPod{}
 			for _, p := range s.model.Pending(s.now, nil).Pods {
 				told[p.UID] = p
 			}
