@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // Watched is the state of a cluster that is watched.
@@ -64,17 +63,12 @@ const journalInterval = 3 * time.Second
 // of its namespace. When the manager has published another configuration, it reads and watches the scope again, because
 // other rules may need other objects. stop ends the present watches.
 func (w *Watched) followJournal(ctx context.Context, c Cluster, s *Scope, stop func()) {
-	from, ticks := c.store(), time.NewTicker(journalInterval)
+	ticks := time.NewTicker(journalInterval)
 	defer ticks.Stop()
 	for ctx.Err() == nil {
-		began, lease := time.Now(), c.readLease(ctx)
-		for number := range journal.StateObject + 1 {
-			stored, err := from.Read(ctx, number)
-			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
-		}
-		changed := false
+		read, changed := c.journal(ctx, 0), false
 		w.change(func(at time.Time) {
-			w.model.UpdateLease(lease, at, began)
+			w.model.UpdateJournal(read, at)
 			changed = w.model.ConfigChanged()
 		})
 		if changed {

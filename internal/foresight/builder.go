@@ -143,7 +143,7 @@ type added struct {
 	version
 	others  []version // its other states
 	name    string    // empty if there are no others
-	ready   bool      // of a pod that is only counted
+	ready   bool      // of a pod
 	counted *replicas // the replicas among which it was counted; nil if it was not
 	kept    *pod      // nil if only counted
 }
@@ -243,9 +243,9 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 		b.uids[s.uid] = s
 	}
 	n := b.nodes[made.Node]
+	s.counted, s.ready = made.countIn(b.replicas), made.ready
 	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // whatever the rules are
 		b.early[made.Node] = true
-		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {
 		made.share(b.shared)
 		s.kept = made
@@ -372,7 +372,6 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	}
 	for key, p := range m.pods {
 		if !m.keeps(p.Node) && !p.usesClaims {
-			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
 	}

@@ -44,19 +44,28 @@ func NewJournal(name, state, grant string) *Journal {
 	}
 }
 
-// Add adds a stored partition, the stored state, or the error of reading it. It returns false if it ignores an error
-// because an earlier version was read.
-func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
-	if before, again := j.read[number]; again && before.err == nil && !before.absent && err != nil {
-		return false
-	}
+// Add adds a stored partition, the stored state, or the error of reading it.
+func (j *Journal) Add(number int, stored journal.StoredPartition, err error) {
 	if err == nil {
 		if err = j.decode(number, stored.Data); err != nil {
 			err = fmt.Errorf("%s: %w", stored.Name, err)
 		}
 	}
 	j.read[number] = readObject{stored.Version == "", err}
-	return true
+}
+
+// keep replaces what could not be read by what was read before.
+func (j *Journal) keep(before *Journal) {
+	for number, was := range before.read {
+		if now := j.read[number]; now.err == nil || was.err != nil || was.absent {
+			continue
+		}
+		if j.read[number] = was; number == journal.StateObject {
+			j.state, j.guards = before.state, before.guards
+		} else {
+			j.partitions[number] = before.partitions[number]
+		}
+	}
 }
 
 // Complete records that the objects that were not added do not exist.

@@ -67,8 +67,8 @@ type objects struct {
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // their labels
 	pods       map[types.UID]*pod
-	podsIn     map[string]int         // number of pods by namespace, whatever the focus
-	replicas   map[ownerKey]*replicas // of pods that are not kept
+	podsIn     map[string]int // number of pods by namespace, whatever the focus
+	replicas   map[ownerKey]*replicas
 	budgets    map[string]BudgetPlan
 	events     map[string]*v1.Event    // of pods, by namespace and name
 	devices    map[string]any          // as device.Of returns them, by kind, namespace and name
@@ -199,23 +199,15 @@ type Model struct {
 // At returns the time for which the model was loaded.
 func (m *Model) At() time.Time { return m.at }
 
-// UpdateJournal stores what was read at this time: a partition of the journal, the journal's state, or the error.
-func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
-	j := m.reading.Journal
-	if !j.Add(number, stored, err) {
-		return
-	}
-	for name := range j.partitions[number].Records {
-		if n, ok := m.nodes[name]; ok {
+// UpdateJournal replaces the journal by one that was read at this time.
+func (m *Model) UpdateJournal(j *Journal, at time.Time) {
+	j.keep(m.reading.Journal)
+	m.reading.Journal = j
+	for name, n := range m.nodes {
+		if j.record(name).UID != "" {
 			n.estimate = n.estimate.explained(&m.rules, j, at)
 		}
 	}
-}
-
-// UpdateLease stores another reading of the manager's Lease; now and read are the times Now and Read of [Journal].
-func (m *Model) UpdateLease(l Lease, now, read time.Time) {
-	j := m.reading.Journal
-	j.Lease, j.Now, j.Read = l, now, read
 }
 
 // UpdateNode adds or replaces a node that was observed to appear or to change at this time.

@@ -207,7 +207,9 @@ func (s *shown) record() {
 			Heartbeat: journal.Heartbeat{Written: s.now, LastWatch: journal.LastWatch{Watched: s.now, Reached: s.manager.LastWatch().Reached}},
 			Records:   s.manager.Records(number),
 		})
-		s.model.UpdateJournal(journal.PartitionOf("n1"), journal.StoredPartition{Version: "1", Data: data}, nil, s.now)
+		read := foresight.NewJournal("", "", "")
+		read.Add(number, journal.StoredPartition{Version: "1", Data: data}, nil)
+		s.model.UpdateJournal(read, s.now)
 	}
 }
 

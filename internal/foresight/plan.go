@@ -142,7 +142,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.Pods = m.planPods(by, q.At)
 	plan.addBudgets(m.budgetsWith(taints), taints)
 	plan.addPaces(m, by)
-	plan.count(m.replicasOf())
+	plan.count(m.replicas)
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.noteOwn(namesOf(plan.Pods, func(p *PlannedPod) bool { return p.Own && p.Selected }))
 	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
@@ -334,18 +334,6 @@ func trueLast(a, b bool) int {
 		return 1
 	}
 	return -1
-}
-
-// replicasOf counts the pods of each owner.
-func (m *Model) replicasOf() map[ownerKey]*replicas {
-	all := make(map[ownerKey]*replicas, len(m.replicas))
-	for key, n := range m.replicas {
-		all[key] = new(*n)
-	}
-	for _, p := range m.pods {
-		p.countIn(all)
-	}
-	return all
 }
 
 // doubts returns the doubts about the times of the plan. It ignores pods that the changes do not concern.
