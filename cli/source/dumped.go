@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -212,37 +211,11 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 		r.EventsUnknown = c.String() + " has no events"
 	}
 	c.addHoles(s, from, r)
-	if err := c.invalid(s, from); err != nil {
-		return err
-	}
 	err := c.check(s, c.to, r)
 	if may := r.MayLackPods(); err != nil && may != "" {
 		return fmt.Errorf("%w; the dump may be incomplete: %s", err, may)
 	}
 	return err
-}
-
-// invalid returns an error if there are no nodes or no pods because they were skipped.
-func (c *collected) invalid(s *Scope, from *dump.Collection) error {
-	kind := "Pod"
-	switch {
-	case s.Pod != "": // others do not matter
-		return nil
-	case !c.to.HasNodes():
-		kind = "Node"
-	case c.to.Pods("") > 0:
-		return nil
-	}
-	var skipped []string
-	for _, h := range from.Holes {
-		if h.Skipped == kind {
-			skipped = append(skipped, strings.TrimPrefix(h.What, c.String()+": "))
-		}
-	}
-	if len(skipped) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s has no valid %ss: %s", c, strings.ToLower(kind), strings.Join(skipped, "; "))
 }
 
 // addHoles records what may be missing from the dump. If that may change the answer, the answer is incomplete.

@@ -2,8 +2,6 @@ package foresight_test
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -147,9 +145,9 @@ func (s *shown) step() {
 			s.record()
 		}
 		if rapid.Bool().Draw(s.T, "by a list") {
-			s.model.ReplaceNodes([]*v1.Node{s.node.DeepCopy()}, s.now.Add(lag))
+			s.model.Replace("nodes", []any{s.node.DeepCopy()}, s.now.Add(lag))
 		} else {
-			s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
+			s.model.Update(s.node.DeepCopy(), s.now.Add(lag))
 		}
 	}
 }
@@ -161,16 +159,20 @@ func (s *shown) changePod(name string) {
 		tolerates("a", rapid.Int64Range(0, 100).Draw(s.T, "seconds"))(edited)
 		s.pods[name] = edited
 		s.must(s.manager.Pods().Update(edited))
-		s.model.UpdatePod(edited, s.now)
+		s.model.Update(edited, s.now)
 		return
 	}
 	if old := s.pods[name]; old != nil {
 		delete(s.pods, name)
 		s.must(s.manager.Pods().Delete(old))
 		if s.model != nil && rapid.Bool().Draw(s.T, "by a list") {
-			s.model.ReplacePods(slices.Collect(maps.Values(s.pods)), s.now)
+			var list []any
+			for _, p := range s.pods {
+				list = append(list, p)
+			}
+			s.model.Replace("pods", list, s.now)
 		} else if s.model != nil {
-			s.model.RemovePod(old)
+			s.model.Remove(old)
 		}
 		return
 	}
@@ -183,7 +185,7 @@ func (s *shown) changePod(name string) {
 	s.pods[name] = p
 	s.must(s.manager.Pods().Add(p))
 	if s.model != nil {
-		s.model.UpdatePod(p, s.now)
+		s.model.Update(p, s.now)
 	}
 }
 
