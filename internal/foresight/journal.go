@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,7 +9,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/skew"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // Journal is what was read of the manager's journal: partitions and its [journal.State], or the errors of reading them.
@@ -117,11 +115,6 @@ func (j *Journal) journaled(now time.Time) breaker.Journaled {
 		return breaker.Journaled{}
 	}
 	return breaker.Journaled{Record: j.guards.Converted(skew.Instant{Time: now}.ToLocal), Known: true}
-}
-
-// hasHold reports whether the record of guards and holds has a hold of this kind.
-func (j *Journal) hasHold(of func(policy.HoldRecord) bool) bool {
-	return j.guards != nil && slices.ContainsFunc(j.guards.Holds, of)
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".

@@ -15,13 +15,13 @@ import (
 // doubts are the reasons why a manager may evict pods at other times than an answer says.
 type doubts struct {
 	unsure  bool // a start of a taint is known only as a range
-	swapped bool // a taint may have started before its timeAdded
+	swapped bool // a taint may have started before its timeAdded, which each swap of not-ready and unreachable resets
 	asIfNow bool // a manager may have seen a trigger earlier
 }
 
 func (d *doubts) add(p *Prediction) {
 	d.unsure = d.unsure || p.Earliest != nil
-	d.swapped = d.swapped || p.isSwapped()
+	d.swapped = d.swapped || p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
 	d.asIfNow = d.asIfNow || p.SinceFrom == FromPolicy
 }
 
@@ -64,8 +64,9 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	}
 	r.Notes = slices.Concat(r.Notes, by.resets, by.idle)
 	j := m.reading.Journal
+	pauses := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
 	switch {
-	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
+	case !m.rules.paused && j.guards != nil && slices.ContainsFunc(j.guards.Holds, pauses):
 		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed, except for pods " +
 			"that the DaemonSet controller deletes")
 	case j.guards == nil && (m.rules.Guarded() || j.read[journal.StateObject].err != nil) && !m.unmanaged():
