@@ -40,7 +40,6 @@ type collected struct {
 	allPages   bool               // the dump lists the ConfigMaps of the journal's namespace
 	newest     time.Time          // latest time in the dump that is not after now
 	budgets    int
-	masked     []string // names of budgets whose selectors are masked
 	events     int
 	namespaces []string        // that are objects of the dump
 	others     []string        // names of the pods other than the one of the scope
@@ -198,14 +197,8 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}
-	switch {
-	case s.Scheduled || s.NoBudgets:
-	case c.budgets == 0:
+	if c.budgets == 0 && !s.Scheduled && !s.NoBudgets {
 		r.BudgetsUnknown = c.String() + " has no PodDisruptionBudgets"
-	case len(c.masked) > 0:
-		slices.Sort(c.masked)
-		r.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s have masked selectors (%s)", c,
-			foresight.ShortList(c.masked))
 	}
 	if c.events == 0 {
 		r.EventsUnknown = c.String() + " has no events"
@@ -300,9 +293,6 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 				return
 			}
 			c.budgets++
-			if o.Spec.Selector != nil && dump.Masked(fmt.Sprint(*o.Spec.Selector)) {
-				c.masked = append(c.masked, o.Namespace+"/"+o.Name)
-			}
 		case *v1.Pod:
 			c.podsIn[o.Namespace] = true
 			if !inQuestion(o.Namespace, o.Name) {

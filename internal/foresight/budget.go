@@ -27,6 +27,7 @@ type BudgetPlan struct {
 	Blocks    []string `json:"blocks"` // names of the pods whose eviction the budget would block
 
 	selector         labels.Selector
+	masked           bool // the selector has a masked value
 	healthy, desired int  // numbers of pods
 	expected         int  // number of pods, healthy or not; 0 if they were not counted
 	always           bool // the budget never applies to pods that are not ready

@@ -188,7 +188,9 @@ func (b *Builder) Add(object any) {
 	case *policyv1.PodDisruptionBudget:
 		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) &&
 			b.newState("PodDisruptionBudget", o, time.Time{}) != nil {
-			b.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
+			budget := budgetOf(o)
+			budget.masked = o.Spec.Selector != nil && b.isMasked(fmt.Sprint(*o.Spec.Selector))
+			b.budgets[o.Namespace+"/"+o.Name] = budget
 		}
 	case *v1.Event: // it may be there in two API versions
 		if b.newState("event", o, time.Time{}) != nil {
