@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -24,18 +23,19 @@ func write(t *answer.Text, p *foresight.Pending) {
 		summarize(t, p)
 		return
 	}
-	table := answer.PodTable[pod]{
-		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
-		When:  func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
-		Short: func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
-		Whole: wholeReason,
-		State: []column{{Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) }}},
-		Wider: []column{
-			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "TAINT TIME SOURCE", Text: func(p pod) string { return p.SinceFrom }},
-		},
+	var rows []answer.Row
+	for _, pod := range p.Pods {
+		why := answer.ShortReason(&pod.Prediction, p.At)
+		if t.Wide() {
+			why = wholeReason(pod)
+		}
+		rows = append(rows, answer.Row{
+			PodRef: &pod.PodRef, Prediction: &pod.Prediction, When: answer.When(&pod.Prediction, p.At),
+			State: state(pod, p.At), Why: why, Wider: []string{pod.Owner.String(), pod.SinceFrom},
+		})
 	}
-	answer.Table(t, table.Rows(p.Pods))
+	table := answer.PodTable{At: p.At, Namespace: p.Focus.Namespace, Wider: []string{"OWNER", "TAINT TIME SOURCE"}}
+	table.Print(t, rows)
 }
 
 // emptyMessage returns the answer if no eviction was found.
@@ -108,10 +108,7 @@ func next(p *foresight.Pending) string {
 	return ""
 }
 
-type (
-	pod    = *foresight.PendingPod
-	column = terminal.Column[pod]
-)
+type pod = *foresight.PendingPod
 
 // wholeReason returns the full reason, and the outcome of the last call.
 func wholeReason(p pod) string {

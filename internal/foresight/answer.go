@@ -87,9 +87,6 @@ func (p *pod) ref() PodRef {
 	return PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.owner}
 }
 
-// Ref returns the identity of the pod.
-func (p *PodRef) Ref() *PodRef { return p }
-
 // String returns the namespace and the name.
 func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
 

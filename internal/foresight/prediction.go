@@ -51,9 +51,6 @@ type Prediction struct {
 	Audits []string `json:"audits,omitempty"` // a message for each Audit policy that would act differently
 }
 
-// Predicted returns the prediction itself.
-func (p *Prediction) Predicted() *Prediction { return p }
-
 // EvictedOrHeld reports whether the pod is evicted or held.
 func (p *Prediction) EvictedOrHeld() bool { return p.Evict || p.HeldBy != "" }
 
