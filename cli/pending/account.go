@@ -79,7 +79,7 @@ func (a account) String() string {
 		case len(clauses) == 0:
 			clauses = append(clauses, answer.Pods(n, s.one, s.many))
 		default:
-			clauses = append(clauses, fmt.Sprintf("%d %s", n, answer.Verb(n, s.one, s.many)))
+			clauses = append(clauses, fmt.Sprintf("%d %s", n, foresight.Verb(n, s.one, s.many)))
 		}
 	}
 	if len(clauses) == 0 {

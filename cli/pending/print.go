@@ -50,7 +50,7 @@ func emptyMessage(p *foresight.Pending) string {
 		s += ": no node has a taint that evicts pods"
 	default:
 		s += fmt.Sprintf(": %s %s a taint that evicts pods, and no pod is affected",
-			foresight.Count(*p.TaintedNodes, "node"), answer.Verb(*p.TaintedNodes, "has", "have"))
+			foresight.Count(*p.TaintedNodes, "node"), foresight.Verb(*p.TaintedNodes, "has", "have"))
 	}
 	return p.Headline(s)
 }

@@ -85,7 +85,7 @@ func (t *text) why(p pod) string {
 	if t.Wide() {
 		clauses = slices.Concat([]string{p.Reason}, p.Audits)
 	} else if p.Waits {
-		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
+		clauses = append(clauses, "blocked by "+foresight.Verb(len(p.BlockedBy), "budget ", "budgets ")+
 			flags.JoinWords(p.BlockedBy, "and"))
 	}
 	return strings.Join(clauses, "; ")

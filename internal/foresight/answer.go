@@ -107,11 +107,14 @@ func namesOf[P fmt.Stringer](pods []P, satisfy func(P) bool) (names []string) {
 }
 
 // Count returns a number of things: "1 pod", "3 pods".
-func Count(n int, thing string) string {
+func Count(n int, thing string) string { return fmt.Sprintf("%d %s%s", n, thing, Verb(n, "", "s")) }
+
+// Verb returns the form of a word, such as a verb, for a number of things.
+func Verb(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + thing
+		return one
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return many
 }
 
 // ShortList joins names. Of a long list it names the first ones and counts the rest.

@@ -357,10 +357,9 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")
 	}
-	if superseded == 1 {
-		r.Notes = append(r.Notes, "1 object of "+r.From+" was there in a newer state, which counts")
-	} else if superseded > 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d objects of %s were there in newer states, which count", superseded, r.From))
+	if superseded > 0 {
+		r.Notes = append(r.Notes, Count(superseded, "object")+" of "+r.From+
+			Verb(superseded, " was there in a newer state, which counts", " were there in newer states, which count"))
 	}
 	m := &Model{objects: b.objects, users: b.cluster()}
 	if b.whole != nil && b.rules.Limited() {

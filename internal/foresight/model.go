@@ -139,11 +139,7 @@ func (o *objects) CheckNodes(names []string) error {
 	if i := slices.Index(missing, ""); i >= 0 { // of a list such as "n1,"
 		missing[i] = `""`
 	}
-	what := "node "
-	if len(missing) > 1 {
-		what = "nodes "
-	}
-	what += strings.Join(missing, ", ") + " not found"
+	what := Verb(len(missing), "node ", "nodes ") + strings.Join(missing, ", ") + " not found"
 	return &QuestionError{what, "get nodes", missing[0], slices.Sorted(maps.Keys(o.nodes))}
 }
 

@@ -140,12 +140,7 @@ func (m *Model) noteLacks(r *Remarks) {
 	r.Notes = append(r.Notes, slices.Sorted(slices.Values(notes))...)
 }
 
-func having(n int, kind string) string {
-	if n == 1 {
-		return "1 " + kind + " has"
-	}
-	return Count(n, kind) + " have"
-}
+func having(n int, kind string) string { return Count(n, kind) + Verb(n, " has", " have") }
 
 // gaps returns a clause for each unknown about the pods on these nodes, or on all nodes if none is named.
 func (m *Model) gaps(nodes []string) []string {
@@ -177,10 +172,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 	}
 	slices.Sort(unknown)
 	unknown = slices.Compact(unknown)
-	which := fmt.Sprintf("%d namespaces", len(unknown))
-	if len(unknown) == 1 {
-		which = "one namespace"
-	}
+	which := Verb(len(unknown), "one namespace", fmt.Sprintf("%d namespaces", len(unknown)))
 	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): pods "+
 		"there count as held", which, ShortList(unknown),
 		cmp.Or(m.reading.NamespacesRefused, "these namespaces were not found")))
