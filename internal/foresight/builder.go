@@ -141,11 +141,17 @@ func (v *version) compare(other *version) (order int) {
 // added is the newest known state of an object that was added.
 type added struct {
 	version
-	others  []version // its other states
-	name    string    // empty if there are no others
+	lacks   lacking
+	twin    *twin     // its other states; nil if there are none
 	ready   bool      // of a pod
 	counted *replicas // the replicas among which it was counted; nil if it was not
 	kept    *pod      // nil if only counted
+}
+
+// twin has the name of an object, and its states except the newest one.
+type twin struct {
+	name   string
+	others []version
 }
 
 // NewBuilder returns a builder of a model that judges by the rules.
@@ -176,7 +182,8 @@ func (b *Builder) Judge(by Ruleset) { b.rules = by }
 func (b *Builder) Add(object any) {
 	switch o := object.(type) {
 	case *v1.Node:
-		if b.newState("node", o, time.Time{}) != nil {
+		if s := b.newState("node", o, time.Time{}); s != nil {
+			s.lacks.count(o)
 			b.nodes[o.Name] = nodeOf(o)
 		}
 		b.AddElsewhere(o)
@@ -233,14 +240,17 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 	if !in && !hidden {
 		return
 	}
-	static := isStatic(p)
-	if static {
+	if isStatic(p) {
 		p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: ""}
+		s.lacks.add(true, "pod", "a Node as controller, or config.source=file or =http, but no annotation "+
+			v1.MirrorPodAnnotationKey+": treated as static")
 	}
+	s.lacks.count(p)
 	made := podOf(p)
-	made.static, made.hidden, b.HasDevices = static, hidden, b.HasDevices || made.usesClaims
+	made.hidden, b.HasDevices = hidden, b.HasDevices || made.usesClaims
 	if other, ok := b.uids[s.uid]; p.UID != "" && ok && other != s && other.uid == s.uid {
-		made.UID, made.sharesUID = "", true
+		s.lacks.add(true, "pod", "a metadata.uid that another pod has, so pods are identified by namespace and name")
+		made.UID = ""
 	} else if p.UID != "" {
 		b.uids[s.uid] = s
 	}
@@ -286,13 +296,27 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 // deciding returns the fields of an object that affect decisions. If two copies with one resourceVersion differ in
 // these fields, the API server did not write both.
 func deciding(o metav1.Object) any {
+	type decisive struct { // encoded for each object: JSON of v1.Node or v1.Pod would also have empty fields
+		Labels      map[string]string `json:",omitempty"`
+		Taints      []v1.Taint        `json:",omitempty"`
+		Tolerations []v1.Toleration   `json:",omitempty"`
+		Node        string            `json:",omitempty"`
+		Phase       v1.PodPhase       `json:",omitempty"`
+		Deleted     *metav1.Time      `json:",omitempty"`
+
+		Selector *metav1.LabelSelector `json:",omitempty"`
+		Admits   int32                 `json:",omitempty"`
+	}
 	switch o := o.(type) {
 	case *v1.Node:
-		return []any{o.Labels, o.Spec.Taints}
+		return decisive{Labels: o.Labels, Taints: o.Spec.Taints}
 	case *v1.Pod:
-		return []any{o.Labels, o.Spec.Tolerations, o.Spec.NodeName, o.Status.Phase, o.DeletionTimestamp}
+		return decisive{
+			Labels: o.Labels, Tolerations: o.Spec.Tolerations, Node: o.Spec.NodeName, Phase: o.Status.Phase,
+			Deleted: o.DeletionTimestamp,
+		}
 	case *policyv1.PodDisruptionBudget:
-		return []any{o.Spec.Selector, o.Status.DisruptionsAllowed}
+		return decisive{Selector: o.Spec.Selector, Admits: o.Status.DisruptionsAllowed}
 	case *v1.ConfigMap:
 		return o.Data
 	}
@@ -315,20 +339,22 @@ func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *add
 		return s
 	}
 	name := kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
+	states := cmp.Or(s.twin, &twin{name: name})
 	switch same := s.is(&now); {
 	case same && s.beta && !now.beta:
 		s.version = now
 	case same:
 		return nil
 	case now.compare(&s.version) <= 0:
-		s.others, s.name = append(s.others, now), name
+		s.twin, states.others = states, append(states.others, now)
 		return nil
 	default:
 		b.remove(s)
 		if kind == "pod" {
 			b.podsIn[o.GetNamespace()]--
 		}
-		*s = added{version: now, others: append(s.others, s.version), name: name}
+		states.others = append(states.others, s.version)
+		*s = added{version: now, twin: states}
 	}
 	return s
 }
@@ -361,7 +387,12 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 		r.Notes = append(r.Notes, Count(superseded, "object")+" of "+r.From+
 			Verb(superseded, " was there in a newer state, which counts", " were there in newer states, which count"))
 	}
-	m := &Model{objects: b.objects, users: b.cluster()}
+	m := &Model{objects: b.objects, users: b.cluster(), lacks: map[lack]int{}}
+	for _, s := range b.seen {
+		for _, l := range s.lacks {
+			m.lacks[l]++
+		}
+	}
 	if b.whole != nil && b.rules.Limited() {
 		b.whole.Judge(b.rules)
 		m.whole, _ = b.whole.Load(r, q) // nil if the states of an object cannot be ordered
@@ -372,13 +403,10 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 		n.estimate = estimateOf(&m.rules, n, r.Journal, m.at)
 	}
 	for key, p := range m.pods {
+		p.Bound = boundBy(p.Bound, m.at)
 		if !m.keeps(p.Node) && !p.usesClaims {
 			delete(m.pods, key)
 		}
-	}
-	m.lacks = m.countLacks()
-	for _, p := range m.pods {
-		p.Bound = boundBy(p.Bound, m.at)
 	}
 	m.leaveOutMasked()
 	m.doubtBudgets()
@@ -389,9 +417,12 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 // although a newer state of the node needs the pods; and how many objects have several states.
 func (b *Builder) repeated() (names []string, several int) {
 	for _, s := range b.seen {
-		countIf(&several, len(s.others) > 0)
-		if slices.ContainsFunc(s.others, func(v version) bool { return s.compare(&v) <= 0 && !s.is(&v) }) {
-			names = append(names, s.name)
+		if s.twin == nil {
+			continue
+		}
+		several++
+		if slices.ContainsFunc(s.twin.others, func(v version) bool { return s.compare(&v) <= 0 && !s.is(&v) }) {
+			names = append(names, s.twin.name)
 		}
 	}
 	for node := range b.early {

@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
+	"github.com/taint-manager/taint-manager/internal/cluster"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -105,30 +106,27 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 // have been edited.
 type lack struct{ kind, clause string }
 
-// countLacks counts what the nodes and the pods lack, except for the node of a pod, which unjudged reports.
-func (o *objects) countLacks() map[lack]int {
-	lacks := map[lack]int{}
-	count := func(lacking bool, kind, clause string) {
-		if lacking {
-			lacks[lack{kind, clause}]++
-		}
+// lacking has what one object lacks, except for the node of a pod, which unjudged reports.
+type lacking []lack
+
+func (l *lacking) add(lacks bool, kind, clause string) {
+	if lacks {
+		*l = append(*l, lack{kind, clause})
 	}
-	for _, n := range o.nodes {
-		count(n.UID == "", "node", "no metadata.uid, so journal entries of such nodes are ignored")
-		count(n.created.IsZero(), "node", "no metadata.creationTimestamp, so --at is used as the time of taints "+
+}
+
+func (l *lacking) count(object any) {
+	switch o := object.(type) {
+	case *v1.Node:
+		l.add(o.UID == "", "node", "no metadata.uid, so journal entries of such nodes are ignored")
+		l.add(o.CreationTimestamp.IsZero(), "node", "no metadata.creationTimestamp, so --at is used as the time of taints "+
 			"without a valid timeAdded")
-	}
-	const byName = "so pods are identified by namespace and name"
-	for _, p := range o.pods {
-		count(p.UID == "" && !p.sharesUID, "pod", "no metadata.uid, "+byName)
-		count(p.sharesUID, "pod", "a metadata.uid that another pod has, "+byName)
-		count(p.Phase == "", "pod", "no status.phase, so finished pods count as running")
-		count(p.Bound.IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
+	case *v1.Pod:
+		l.add(o.UID == "", "pod", "no metadata.uid, so pods are identified by namespace and name")
+		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")
+		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
 			"so --at is used as the time of binding")
-		count(p.static, "pod", "a Node as controller, or config.source=file or =http, but no annotation "+
-			v1.MirrorPodAnnotationKey+": treated as static")
 	}
-	return lacks
 }
 
 // noteLacks adds a note for each field that objects lack.

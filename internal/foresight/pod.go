@@ -44,8 +44,6 @@ type pod struct {
 
 	ready, usesClaims bool // it has resource claims, perhaps for devices
 	hidden            bool // a mask hides whether it is in the focus
-	static            bool // it mirrors a static pod, but lacks the annotation
-	sharesUID         bool // its UID is that of another pod, and therefore left out
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
