@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -10,62 +9,63 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-// Listed is a pod of an answer.
-type Listed interface {
-	Ref() *foresight.PodRef
-	Predicted() *foresight.Prediction
+// Row is a pod of a table.
+type Row struct {
+	*foresight.PodRef
+	*foresight.Prediction
+
+	When, State, Why string
+	Open             bool     // the eviction may be later than its time
+	Wider            []string // the cells of the columns that only the wide form has
 }
 
 // PodTable describes a table of pods.
-type PodTable[P Listed] struct {
-	At   time.Time // of the question
-	Wide bool      // with the columns of Wider, absolute times and full reasons
+type PodTable struct {
+	At time.Time // of the question
 
 	// Namespace, Node and Taint are each set if they are the same for all pods, and the text around the table has them.
 	Namespace, Node, Taint string
 
-	When  func(P) string
-	Short func(P) string // the reason
-	Whole func(P) string // the full reason
-	Open  func(P) bool   // whether the eviction may be later than its time; nil if unknown
-
-	// State are columns before the taint, and Wider are further columns of the wide form.
-	State, Wider []terminal.Column[P]
+	Wider []string // the headings of the columns that only the wide form has
 }
 
-// Rows returns a table with a row for each pod.
-func (pt PodTable[P]) Rows(list []P) terminal.Table[P] {
-	return terminal.Table[P]{Rows: list, Columns: pt.columns()}
-}
-
-// named returns the name of a pod, with its namespace unless the question is about one namespace.
-func (pt PodTable[P]) named(p P) string {
-	if pt.Namespace != "" {
-		return p.Ref().Name
+// Print writes the table. The wide form has absolute times.
+func (pt PodTable) Print(t *Text, rows []Row) {
+	clock := Clock
+	if t.Wide() {
+		clock = Stamp
 	}
-	return p.Ref().String()
-}
-
-func (pt PodTable[P]) columns() []terminal.Column[P] {
-	clock, reason, wider := Clock, pt.Short, []terminal.Column[P](nil)
-	if pt.Wide {
-		clock, reason, wider = Stamp, pt.Whole, pt.Wider
-	}
-	at := func(p P) string {
-		if pt.Open != nil && pt.Open(p) {
-			return "from " + clock(p.Predicted(), pt.At)
+	at := func(r Row) string {
+		if r.Open {
+			return "from " + clock(r.Prediction, pt.At)
 		}
-		return clock(p.Predicted(), pt.At)
+		return clock(r.Prediction, pt.At)
 	}
-	taint := func(p P) string { return strings.TrimSuffix(p.Predicted().Taint, ":NoExecute") }
-	device := func(p P) string { return cmp.Or(p.Predicted().Device, new(foresight.UsedDevice)).Name }
-	return slices.Concat(
-		[]terminal.Column[P]{
-			{Heading: "WHEN", Text: pt.When, Colour: func(p P) terminal.Colour { return Urgency(p.Predicted(), pt.At) }},
-			{Heading: "AT", Text: at},
-			{Heading: "POD", Text: pt.named},
-			{Heading: "NODE", Text: func(p P) string { return p.Ref().Node }, Said: pt.Node},
-		}, pt.State,
-		[]terminal.Column[P]{{Heading: "TAINT", Text: taint, Said: pt.Taint}, {Heading: "DEVICE", Text: device}}, wider,
-		[]terminal.Column[P]{{Heading: "WHY", Text: reason}})
+	name := func(r Row) string { // with its namespace unless the question is about one namespace
+		if pt.Namespace != "" {
+			return r.Name
+		}
+		return r.String()
+	}
+	taint := func(r Row) string { return strings.TrimSuffix(r.Prediction.Taint, ":NoExecute") }
+	device := func(r Row) string { return cmp.Or(r.Device, new(foresight.UsedDevice)).Name }
+	columns := []terminal.Column[Row]{
+		{
+			Heading: "WHEN", Text: func(r Row) string { return r.When },
+			Colour: func(r Row) terminal.Colour { return Urgency(r.Prediction, pt.At) },
+		},
+		{Heading: "AT", Text: at},
+		{Heading: "POD", Text: name},
+		{Heading: "NODE", Text: func(r Row) string { return r.Node }, Said: pt.Node},
+		{Heading: "STATE", Text: func(r Row) string { return r.State }},
+		{Heading: "TAINT", Text: taint, Said: pt.Taint},
+		{Heading: "DEVICE", Text: device},
+	}
+	for i, heading := range pt.Wider {
+		if cell := func(r Row) string { return r.Wider[i] }; t.Wide() {
+			columns = append(columns, terminal.Column[Row]{Heading: heading, Text: cell})
+		}
+	}
+	columns = append(columns, terminal.Column[Row]{Heading: "WHY", Text: func(r Row) string { return r.Why }})
+	Table(t, terminal.Table[Row]{Rows: rows, Columns: columns})
 }

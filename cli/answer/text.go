@@ -48,15 +48,7 @@ func Top[T any](t *Text, list terminal.Table[T]) {
 
 // Pods returns a number of pods with a verb.
 func Pods(n int, one, many string) string {
-	return foresight.Count(n, "pod") + " " + Verb(n, one, many)
-}
-
-// Verb returns the verb for a number of things.
-func Verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	return foresight.Count(n, "pod") + " " + foresight.Verb(n, one, many)
 }
 
 // OneLine returns a text without line breaks.

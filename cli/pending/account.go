@@ -25,12 +25,11 @@ func (a account) update(now *foresight.Pending) error {
 	for uid, standing := range a {
 		before[uid], a[uid] = standing, gone
 	}
-	for i := range now.Pods {
-		a[now.Pods[i].UID] = toGo
+	for _, p := range now.Pods {
+		a[p.UID] = toGo
 	}
 	var lost, nodes []string
-	for i := range now.Others {
-		p := &now.Others[i]
+	for _, p := range now.Others {
 		a[p.UID] = p.Standing
 		if p.Standing == foresight.Orphaned && !slices.Contains(endsWithNode(), before[p.UID]) {
 			lost, nodes = append(lost, p.String()), append(nodes, p.Node)
@@ -80,7 +79,7 @@ func (a account) String() string {
 		case len(clauses) == 0:
 			clauses = append(clauses, answer.Pods(n, s.one, s.many))
 		default:
-			clauses = append(clauses, fmt.Sprintf("%d %s", n, answer.Verb(n, s.one, s.many)))
+			clauses = append(clauses, fmt.Sprintf("%d %s", n, foresight.Verb(n, s.one, s.many)))
 		}
 	}
 	if len(clauses) == 0 {

@@ -24,8 +24,7 @@ type lines struct {
 func (l *lines) show(now *foresight.Pending) error {
 	before := l.shown
 	l.shown = map[string]string{}
-	for i := range now.Pods {
-		p := &now.Pods[i]
+	for _, p := range now.Pods {
 		last, shown := before[p.UID]
 		if !shown && !holdsUp(p.State) {
 			continue

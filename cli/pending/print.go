@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/taint-manager/taint-manager/cli/answer"
-	"github.com/taint-manager/taint-manager/cli/terminal"
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
@@ -24,22 +23,19 @@ func write(t *answer.Text, p *foresight.Pending) {
 		summarize(t, p)
 		return
 	}
-	pods := make([]pod, len(p.Pods))
-	for i := range pods {
-		pods[i] = &p.Pods[i]
+	var rows []answer.Row
+	for _, pod := range p.Pods {
+		why := answer.ShortReason(&pod.Prediction, p.At)
+		if t.Wide() {
+			why = wholeReason(pod)
+		}
+		rows = append(rows, answer.Row{
+			PodRef: &pod.PodRef, Prediction: &pod.Prediction, When: answer.When(&pod.Prediction, p.At),
+			State: state(pod, p.At), Why: why, Wider: []string{pod.Owner.String(), pod.SinceFrom},
+		})
 	}
-	table := answer.PodTable[pod]{
-		At: p.At, Wide: t.Wide(), Namespace: p.Focus.Namespace,
-		When:  func(pod pod) string { return answer.When(&pod.Prediction, p.At) },
-		Short: func(pod pod) string { return answer.ShortReason(&pod.Prediction, p.At) },
-		Whole: wholeReason,
-		State: []column{{Heading: "STATE", Text: func(pod pod) string { return state(pod, p.At) }}},
-		Wider: []column{
-			{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-			{Heading: "TAINT TIME SOURCE", Text: func(p pod) string { return p.SinceFrom }},
-		},
-	}
-	answer.Table(t, table.Rows(pods))
+	table := answer.PodTable{At: p.At, Namespace: p.Focus.Namespace, Wider: []string{"OWNER", "TAINT TIME SOURCE"}}
+	table.Print(t, rows)
 }
 
 // emptyMessage returns the answer if no eviction was found.
@@ -54,7 +50,7 @@ func emptyMessage(p *foresight.Pending) string {
 		s += ": no node has a taint that evicts pods"
 	default:
 		s += fmt.Sprintf(": %s %s a taint that evicts pods, and no pod is affected",
-			foresight.Count(*p.TaintedNodes, "node"), answer.Verb(*p.TaintedNodes, "has", "have"))
+			foresight.Count(*p.TaintedNodes, "node"), foresight.Verb(*p.TaintedNodes, "has", "have"))
 	}
 	return p.Headline(s)
 }
@@ -67,8 +63,8 @@ func stuck() []eviction.State {
 // headline counts the evictions by their states, stuck ones first, and says when the next one is due.
 func headline(p *foresight.Pending) string {
 	states := map[eviction.State]int{}
-	for i := range p.Pods {
-		states[p.Pods[i].State]++
+	for _, pod := range p.Pods {
+		states[pod.State]++
 	}
 	var counts []string
 	others := []eviction.State{
@@ -104,18 +100,15 @@ func headline(p *foresight.Pending) string {
 
 // next returns when the first of the scheduled evictions may start; "" if there are none.
 func next(p *foresight.Pending) string {
-	for i := range p.Pods {
-		if pod := &p.Pods[i]; pod.State == eviction.StateScheduled { // they come in the order of their times
+	for _, pod := range p.Pods {
+		if pod.State == eviction.StateScheduled { // they come in the order of their times
 			return answer.When(&pod.Prediction, p.At)
 		}
 	}
 	return ""
 }
 
-type (
-	pod    = *foresight.PendingPod
-	column = terminal.Column[pod]
-)
+type pod = *foresight.PendingPod
 
 // wholeReason returns the full reason, and the outcome of the last call.
 func wholeReason(p pod) string {

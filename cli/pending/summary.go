@@ -22,25 +22,25 @@ type group struct {
 
 // groups groups the evictions by one attribute, the largest group first. It ignores evictions for which the function
 // returns no name.
-func groups(pods []foresight.PendingPod, of func(pod) attribute) []group {
+func groups(pods []pod, of func(pod) attribute) []group {
 	var list []group
 	at := map[attribute]int{}
-	for i := range pods {
-		key := of(&pods[i])
+	for _, p := range pods {
+		key := of(p)
 		if key.name == "" {
 			continue
 		}
 		if _, ok := at[key]; !ok {
 			at[key] = len(list)
-			list = append(list, group{attribute: key, next: &pods[i].Prediction})
+			list = append(list, group{attribute: key, next: &p.Prediction})
 		}
 		g := &list[at[key]]
 		switch {
-		case !pods[i].Evict:
+		case !p.Evict:
 			g.held++
 			continue
 		case g.pods == 0: // evictions come in the order of their times
-			g.next = &pods[i].Prediction
+			g.next = &p.Prediction
 		}
 		g.pods++
 	}

@@ -34,12 +34,12 @@ func (i *informed) Pending(ctx context.Context) *foresight.Pending {
 	manager := i.manager.Pending(ctx)
 	now := i.following.Pending(ctx)
 	known := map[string]*foresight.PendingPod{}
-	for n := range manager.Pods {
-		known[manager.Pods[n].UID] = &manager.Pods[n]
+	for _, p := range manager.Pods {
+		known[p.UID] = p
 	}
-	for n := range now.Pods {
-		if p := known[now.Pods[n].UID]; p != nil {
-			now.Pods[n].State, now.Pods[n].Progress = p.State, p.Progress
+	for _, p := range now.Pods {
+		if same := known[p.UID]; same != nil {
+			p.State, p.Progress = same.State, same.Progress
 		}
 	}
 	now.Notes, now.Paused = append(now.Notes, manager.Notes...), manager.Paused
@@ -59,8 +59,8 @@ func waitFor(ctx context.Context, of following, out *lines, timeout time.Duratio
 	bound := account{}
 	err = each(ctx, of, func(now *foresight.Pending) (bool, error) {
 		last = now
-		for i := range now.Pods {
-			if p := &now.Pods[i]; p.State == eviction.StateDue && p.Overdue(now.At) {
+		for _, p := range now.Pods {
+			if p.State == eviction.StateDue && p.Overdue(now.At) {
 				p.State = overdue
 			}
 		}

@@ -46,7 +46,7 @@ func (d *drain) has(state eviction.State) func(*foresight.Pending) {
 		if state == eviction.StateHeld {
 			p.Evict, p.HeldBy, p.Reason = false, "policy quarantine", "held by policy quarantine"
 		}
-		now.Pods = []foresight.PendingPod{p}
+		now.Pods = []*foresight.PendingPod{p}
 	}
 }
 
@@ -59,13 +59,13 @@ func wait(ctx context.Context, of following, timeout time.Duration) (end, said s
 
 func nothing(*foresight.Pending) {}
 
-func bound(name string, s foresight.Standing) foresight.BoundPod {
-	return foresight.BoundPod{PodRef: foresight.PodRef{Namespace: "shop", Name: name, UID: name, Node: "n1"}, Standing: s}
+func bound(name string, s foresight.Standing) *foresight.BoundPod {
+	return &foresight.BoundPod{PodRef: foresight.PodRef{Namespace: "shop", Name: name, UID: name, Node: "n1"}, Standing: s}
 }
 
 // is returns a state in which the pod that was to go has this standing.
 func is(s foresight.Standing) func(*foresight.Pending) {
-	return func(now *foresight.Pending) { now.Others = []foresight.BoundPod{bound("a", s)} }
+	return func(now *foresight.Pending) { now.Others = []*foresight.BoundPod{bound("a", s)} }
 }
 
 func TestAWaitEndsTenSecondsAfterTheLastPodIsGone(t *testing.T) {
@@ -214,7 +214,7 @@ func TestAWaitSaysWhatIsLeftAtItsTimeout(t *testing.T) {
 	for want, state := range map[string]func(d *drain, now *foresight.Pending){
 		"0 evictions; 1 pod is held. 1 pod is terminating: shop/b. In all, 1 pod is still to go, 1 is terminating, 1": func(d *drain, now *foresight.Pending) {
 			d.has(eviction.StateHeld)(now)
-			now.Others = []foresight.BoundPod{bound("b", foresight.Terminating)}
+			now.Others = []*foresight.BoundPod{bound("b", foresight.Terminating)}
 		},
 		"This may be out of date. In all, 1 pod":                    func(_ *drain, now *foresight.Pending) { now.Stale = true },
 		"incomplete answer: x. In all, 1 pod":                       func(_ *drain, now *foresight.Pending) { now.Incomplete = []string{"x"} },
@@ -236,10 +236,10 @@ func TestAWaitAccountsForEveryPodThatWasBound(t *testing.T) {
 	const rest = "1 tolerates the taints, 1 is a static pod"
 	const remains = "no eviction is left on n1, but 1 pod remains that will not be evicted: shop/a; in all, "
 	orphans := func(now *foresight.Pending) {
-		now.Others = []foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
+		now.Others = []*foresight.BoundPod{bound("a", foresight.Orphaned), bound("m", foresight.Orphaned)}
 	}
 	mirror := func(now *foresight.Pending) {
-		now.Others = []foresight.BoundPod{bound("m", foresight.Orphaned)}
+		now.Others = []*foresight.BoundPod{bound("m", foresight.Orphaned)}
 	}
 	for name, c := range map[string]struct {
 		then func(*foresight.Pending)
@@ -292,10 +292,10 @@ func (a asked) Pending(context.Context) *foresight.Pending { return a.now }
 // The manager knows what is in the way, and the cluster what is left to go.
 func TestAWaitThatAsksTheManagerHasItsStates(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	cluster := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 0, at)})
+	cluster := foresight.NewPending(at, foresight.Focus{}, nil, []*foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 0, at)})
 	blocked := pendingPod("a", "a", 0, at)
 	blocked.State, blocked.Cause = eviction.StateBlocked, "pdb"
-	manager := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{blocked, pendingPod("other", "other", 0, at)})
+	manager := foresight.NewPending(at, foresight.Focus{}, nil, []*foresight.PendingPod{blocked, pendingPod("other", "other", 0, at)})
 	manager.Paused = true
 	now := (&informed{asked{now: cluster}, asked{now: manager}}).Pending(t.Context())
 	if len(now.Pods) != 2 || now.Pods[0].State != eviction.StateBlocked || now.Pods[0].Cause != "pdb" || now.Pods[1].State != eviction.StateScheduled || !now.Paused {
@@ -325,7 +325,7 @@ func TestAWaitReadsTheClusterAfterTheManager(t *testing.T) {
 
 func TestTheHeadlineCountsWhatMatters(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	var pods []foresight.PendingPod
+	var pods []*foresight.PendingPod
 	for state, n := range map[eviction.State]int{
 		eviction.StateScheduled: 61, eviction.StateBlocked: 3, eviction.StateRefused: 2, eviction.StateDelayed: 2, eviction.StateInFlight: 1, eviction.StateHeld: 4,
 	} {
@@ -355,7 +355,7 @@ func TestAHeldRowHasItsDeadlineAndItsReason(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	p := pendingPod("a", "a", 30, at)
 	p.State, p.Evict, p.HeldBy, p.HeldDeadline, p.ExposedSince = eviction.StateHeld, false, "breaker outage", p.At, &at
-	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{p})
+	now := foresight.NewPending(at, foresight.Focus{}, nil, []*foresight.PendingPod{p})
 	shown := shown(now, 0)
 	if !strings.Contains(shown, "held  12:00:30Z  shop/a  node-1  held   node.kubernetes.io/unreachable  held by breaker outage, otherwise evicted after 30s") {
 		t.Errorf("got:\n%s", shown)

@@ -13,9 +13,9 @@ import (
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
-func pendingPod(uid, name string, seconds float64, from time.Time) foresight.PendingPod {
+func pendingPod(uid, name string, seconds float64, from time.Time) *foresight.PendingPod {
 	at := from.Add(time.Duration(seconds * float64(time.Second)))
-	return foresight.PendingPod{
+	return &foresight.PendingPod{
 		PodRef: foresight.PodRef{Namespace: "shop", Name: name, UID: uid, Node: "node-1"}, State: eviction.StateScheduled,
 		Prediction: foresight.Prediction{Evict: true, At: &at, Taint: "node.kubernetes.io/unreachable:NoExecute", Reason: "because"},
 	}
@@ -36,7 +36,7 @@ func TestAWaitNotesOnceWhatIsNewAfterTheLinesOfThePods(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	held := pendingPod("a", "a", 30, at)
 	held.State = eviction.StateHeld
-	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{held})
+	now := foresight.NewPending(at, foresight.Focus{}, nil, []*foresight.PendingPod{held})
 	now.Notes, now.Incomplete = []string{"of both", "of both"}, []string{"half is not known"}
 	var out strings.Builder
 	l := &lines{w: &out, notes: &out}
@@ -62,7 +62,7 @@ func shown(now *foresight.Pending, columns int) string {
 // TestAFrameFitsTheTerminal checks what a user sees.
 func TestAFrameFitsTheTerminal(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	now := foresight.NewPending(at, foresight.Focus{}, nil, []foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 30, at)})
+	now := foresight.NewPending(at, foresight.Focus{}, nil, []*foresight.PendingPod{pendingPod("a", "a", 0, at), pendingPod("b", "b", 30, at)})
 	now.Notes = []string{"this is a note that is longer than a terminal of forty columns is wide"}
 	want := []string{
 		"2 evictions scheduled; next now.",

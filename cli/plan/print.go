@@ -96,13 +96,13 @@ func (t *text) paces() (clauses []string) {
 func (t *text) evicted() string {
 	total, where, nodes := &t.Total, t.Focus.Words(nil), len(t.Nodes)
 	all := total.Evict + total.Stay + total.Anyway + total.Held
-	its, has := answer.Verb(nodes, "its", "their"), answer.Verb(nodes, "it has", "they have")
+	its, has := foresight.Verb(nodes, "its", "their"), foresight.Verb(nodes, "it has", "they have")
 	if t.replaces() {
 		where += " on " + t.nodes()
 		its, has = "the", "there are"
 	} else if t.Devices != nil {
 		its, has = "the", "there are"
-		where += answer.Verb(all, " that uses ", " that use ") + answer.Verb(len(t.Devices.Selected), "it", "them")
+		where += foresight.Verb(all, " that uses ", " that use ") + foresight.Verb(len(t.Devices.Selected), "it", "them")
 		if len(t.Nodes) > 0 {
 			where += " on " + t.nodes()
 		}
@@ -157,7 +157,7 @@ func (t *text) deleted() string {
 	var last time.Time
 	for _, p := range t.Pods {
 		switch {
-		case p.Effect != foresight.Evicted && p.Effect != foresight.Sooner || !t.Waits(p) || t.NeverGoes(p):
+		case !p.Caused() || !p.Waits || p.NeverGoes:
 		case p.DeleteAt == nil:
 			return ""
 		case last.Before(*p.DeleteAt):
@@ -173,14 +173,14 @@ func (t *text) deleted() string {
 // others counts the other pods of the nodes: those that are evicted even without the change, and those that are held.
 func (t *text) others() (counts []string) {
 	if n := t.Total.Anyway; n > 0 {
-		others := answer.Verb(n, "is", "are")
+		others := foresight.Verb(n, "is", "are")
 		if t.Total.Evict > 0 {
-			others = answer.Verb(n, "other is", "others are")
+			others = foresight.Verb(n, "other is", "others are")
 		}
 		counts = append(counts, fmt.Sprintf("%d %s already scheduled for eviction", n, others))
 	}
 	if n := t.Total.Held; n > 0 {
-		counts = append(counts, fmt.Sprintf("%d %s held", n, answer.Verb(n, "is", "are")))
+		counts = append(counts, fmt.Sprintf("%d %s held", n, foresight.Verb(n, "is", "are")))
 	}
 	return counts
 }
@@ -253,12 +253,12 @@ func (t *text) owners() {
 		case t.Form == answer.AsSummary || o.AllWaiting > 0: // a budget may keep some
 		case o.LosesAll && n > 0:
 			none = append(none, t.owner(o)+fmt.Sprintf(" (its other %s evicted even without this change)",
-				answer.Verb(n, "pod is", fmt.Sprintf("%d pods are", n))))
+				foresight.Verb(n, "pod is", fmt.Sprintf("%d pods are", n))))
 		case o.LosesAll:
 			none = append(none, t.owner(o))
 		case o.LosesReady:
 			unready = append(unready, t.owner(o)+fmt.Sprintf(" (%d of its %d pods %s ready)", o.Ready, o.Replicas,
-				answer.Verb(o.Ready, "is", "are")))
+				foresight.Verb(o.Ready, "is", "are")))
 		}
 	}
 	if len(none) > 0 {
@@ -303,11 +303,11 @@ func (t *text) budgets() {
 	var never []string                           // names of the budgets that permit no disruption at all
 	var keep, might, evicting, deleting []string // names of budgets, and of the policies that evict or delete
 	for _, p := range t.Pods {
-		if p.Effect != foresight.Evicted && p.Effect != foresight.Sooner {
+		if !p.Caused() {
 			continue
 		}
 		list, policies := &might, &deleting
-		if t.AsksBudgets(p) {
+		if p.Asks {
 			list, policies = &keep, &evicting
 			asking++
 		}
@@ -319,9 +319,9 @@ func (t *text) budgets() {
 			blocked++
 		}
 		switch {
-		case t.Waits(p) && len(p.BlockedBy) > 1:
+		case p.Waits && len(p.BlockedBy) > 1:
 			several++
-		case t.NeverGoes(p):
+		case p.NeverGoes:
 			never = append(never, t.name(p.Namespace, p.BlockedBy[0]))
 		}
 	}
@@ -371,7 +371,7 @@ func method(name string, policies []string) string {
 	if slices.Contains(policies, "") {
 		return "Eviction method " + strings.ToLower(name)
 	}
-	return "Method " + name + " (" + answer.Verb(len(policies), "policy ", "policies ") +
+	return "Method " + name + " (" + foresight.Verb(len(policies), "policy ", "policies ") +
 		foresight.ShortList(policies) + ")"
 }
 
@@ -382,7 +382,7 @@ func budgets(names []string) string {
 	if len(names) < 4 {
 		list = flags.JoinWords(names, "and")
 	}
-	return answer.Verb(len(names), "PodDisruptionBudget ", "PodDisruptionBudgets ") + list
+	return foresight.Verb(len(names), "PodDisruptionBudget ", "PodDisruptionBudgets ") + list
 }
 
 // footer counts the pods that are not listed, and writes each warning once, with the pods that it is about.
@@ -390,7 +390,7 @@ func (t *text) footer() {
 	var counts []string
 	if t.Total.Stay > 0 && !t.Wide() {
 		counts = append(counts, answer.Pods(t.Total.Stay, "stays", "stay")+"; list "+
-			answer.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
+			foresight.Verb(t.Total.Stay, "it", "them")+" with -o wide.")
 	}
 	if t.Total.Elsewhere > 0 && !t.anyway {
 		where := "on other nodes "
@@ -398,7 +398,7 @@ func (t *text) footer() {
 			where = "with other devices "
 		}
 		counts = append(counts, answer.Pods(t.Total.Elsewhere, where+"is", where+"are")+
-			" already scheduled for eviction; list "+answer.Verb(t.Total.Elsewhere, "it", "them")+
+			" already scheduled for eviction; list "+foresight.Verb(t.Total.Elsewhere, "it", "them")+
 			" with --anyway.")
 	}
 	if len(counts) > 0 {

@@ -17,13 +17,12 @@ type pod = *foresight.PlannedPod
 // pods writes the pods of the selected nodes that are evicted or held; in the wide form also those that stay. If the
 // user asks for it, it also writes the pods of other nodes, which are evicted anyway.
 func (t *text) pods() {
-	shown := slices.DeleteFunc(slices.Clone(t.Pods), func(p pod) bool {
-		return !p.EvictedOrHeld() && !t.Wide() || !p.Selected && !t.anyway
-	})
-	table := answer.PodTable[pod]{
-		At: t.At, Wide: t.Wide(), Namespace: t.Focus.Namespace,
-		When: t.when, Short: t.why, Whole: whole, Open: t.Waits, Wider: t.wider(),
+	table := answer.PodTable{At: t.At, Namespace: t.Focus.Namespace}
+	without := "WITHOUT THIS CHANGE"
+	if t.Compared != "" {
+		without = "BEFORE"
 	}
+	table.Wider = []string{"OWNER", without, t.orIfEvicted("BLOCKING BUDGETS", "BLOCKED BY"), "KUBE-CONTROLLER-MANAGER"}
 	if len(t.Nodes) == 1 && !t.Wide() {
 		table.Node = t.Nodes[0].Name
 	}
@@ -32,33 +31,29 @@ func (t *text) pods() {
 	} else if d == nil && len(t.Nodes[0].Changes) == 1 && !t.Wide() {
 		table.Taint = strings.TrimSuffix(t.Nodes[0].Changes[0].Taint, ":NoExecute")
 	}
-	answer.Table(t.Text, table.Rows(shown))
+	var rows []answer.Row
+	for _, p := range t.Pods {
+		if (p.EvictedOrHeld() || t.Wide()) && (p.Selected || t.anyway) {
+			rows = append(rows, answer.Row{
+				PodRef: &p.PodRef, Prediction: &p.Prediction, When: t.when(p), Why: t.why(p), Open: p.Waits, Wider: t.wider(p),
+			})
+		}
+	}
+	table.Print(t.Text, rows)
 }
 
-// wider are the columns of the wide form.
-func (t *text) wider() []terminal.Column[pod] {
-	without := "WITHOUT THIS CHANGE"
-	if t.Compared != "" {
-		without = "BEFORE"
+// wider returns the cells of the columns that only the wide form has.
+func (t *text) wider(p pod) []string {
+	without := "stays"
+	if p.Without != nil {
+		without = answer.When(p.Without, t.At)
 	}
-	return []terminal.Column[pod]{
-		{Heading: "OWNER", Text: func(p pod) string { return p.Owner.String() }},
-		{Heading: without, Text: func(p pod) string {
-			if p.Without == nil {
-				return "stays"
-			}
-			return answer.When(p.Without, t.At)
-		}},
-		{Heading: t.orIfEvicted("BLOCKING BUDGETS", "BLOCKED BY"), Text: func(p pod) string {
-			return strings.Join(p.BlockedBy, ", ")
-		}},
-		{Heading: "KUBE-CONTROLLER-MANAGER", Text: func(p pod) string { return p.Builtin }},
-	}
+	return []string{p.Owner.String(), without, strings.Join(p.BlockedBy, ", "), p.Builtin}
 }
 
 // orIfEvicted returns the heading about budgets: the first one if budgets apply to an eviction, otherwise the second.
 func (t *text) orIfEvicted(does, would string) string {
-	if slices.ContainsFunc(t.Pods, t.AsksBudgets) {
+	if slices.ContainsFunc(t.Pods, func(p pod) bool { return p.Asks }) {
 		return does
 	}
 	return would + " (METHOD EVICT)"
@@ -68,11 +63,11 @@ func (t *text) orIfEvicted(does, would string) string {
 func (t *text) when(p pod) string {
 	when := answer.When(&p.Prediction, t.At)
 	switch {
-	case t.NeverGoes(p):
+	case p.NeverGoes:
 		when = "never by Evict"
-	case t.Waits(p) && !p.At.After(t.At):
+	case p.Waits && !p.At.After(t.At):
 		when = "blocked"
-	case t.Waits(p):
+	case p.Waits:
 		when += ", then blocked"
 	}
 	switch p.Effect {
@@ -84,18 +79,17 @@ func (t *text) when(p pod) string {
 	return when
 }
 
-// why returns a short reason.
+// why returns the reason, and in the wide form all of it.
 func (t *text) why(p pod) string {
 	clauses := []string{answer.ShortReason(&p.Prediction, t.At)}
-	if t.Waits(p) {
-		clauses = append(clauses, "blocked by "+answer.Verb(len(p.BlockedBy), "budget ", "budgets ")+
+	if t.Wide() {
+		clauses = slices.Concat([]string{p.Reason}, p.Audits)
+	} else if p.Waits {
+		clauses = append(clauses, "blocked by "+foresight.Verb(len(p.BlockedBy), "budget ", "budgets ")+
 			flags.JoinWords(p.BlockedBy, "and"))
 	}
 	return strings.Join(clauses, "; ")
 }
-
-// whole returns the full reason.
-func whole(p pod) string { return strings.Join(slices.Concat([]string{p.Reason}, p.Audits), "; ") }
 
 // group is a row of a summary: a group of pods.
 type group struct {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -35,14 +34,12 @@ type dumped struct {
 // collected is what was read from one [dump.Collection] of a dump.
 type collected struct {
 	*dumped
-	to  *foresight.Builder
-	all *foresight.Builder // builder of the whole cluster, for a question about one pod; nil if it does not matter
+	to *foresight.Builder
 
 	pages      *foresight.Journal // from the ConfigMaps of the journal and the Lease
 	allPages   bool               // the dump lists the ConfigMaps of the journal's namespace
 	newest     time.Time          // latest time in the dump that is not after now
 	budgets    int
-	masked     []string // names of budgets whose selectors are masked
 	events     int
 	namespaces []string        // that are objects of the dump
 	others     []string        // names of the pods other than the one of the scope
@@ -60,8 +57,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 		c := &collected{dumped: d, to: to.New(dump.Masked), pages: d.location.none(), podsIn: map[string]bool{}}
 		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
 		if s.Pod != "" && (s.Running != nil || s.Rules.Limited()) {
-			c.all = c.to.WholeCluster()
-			c.to.SetWholeCluster(c.all)
+			c.to.SetWholeCluster(c.to.WholeCluster())
 		}
 		all[root] = c
 		return c.visitor(s, now)
@@ -201,50 +197,18 @@ func (c *collected) finish(s *Scope, from *dump.Collection, now time.Time, r *fo
 	if err := s.judge(c.pages, c.to); err != nil {
 		return err
 	}
-	switch {
-	case s.Scheduled || s.NoBudgets:
-	case c.budgets == 0:
+	if c.budgets == 0 && !s.Scheduled && !s.NoBudgets {
 		r.BudgetsUnknown = c.String() + " has no PodDisruptionBudgets"
-	case len(c.masked) > 0:
-		slices.Sort(c.masked)
-		r.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s have masked selectors (%s)", c,
-			foresight.ShortList(c.masked))
 	}
 	if c.events == 0 {
 		r.EventsUnknown = c.String() + " has no events"
 	}
 	c.addHoles(s, from, r)
-	if err := c.invalid(s, from); err != nil {
-		return err
-	}
 	err := c.check(s, c.to, r)
 	if may := r.MayLackPods(); err != nil && may != "" {
 		return fmt.Errorf("%w; the dump may be incomplete: %s", err, may)
 	}
 	return err
-}
-
-// invalid returns an error if there are no nodes or no pods because they were skipped.
-func (c *collected) invalid(s *Scope, from *dump.Collection) error {
-	kind := "Pod"
-	switch {
-	case s.Pod != "": // others do not matter
-		return nil
-	case !c.to.HasNodes():
-		kind = "Node"
-	case c.to.Pods("") > 0:
-		return nil
-	}
-	var skipped []string
-	for _, h := range from.Holes {
-		if h.Skipped == kind {
-			skipped = append(skipped, strings.TrimPrefix(h.What, c.String()+": "))
-		}
-	}
-	if len(skipped) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s has no valid %ss: %s", c, strings.ToLower(kind), strings.Join(skipped, "; "))
 }
 
 // addHoles records what may be missing from the dump. If that may change the answer, the answer is incomplete.
@@ -329,14 +293,11 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 				return
 			}
 			c.budgets++
-			if o.Spec.Selector != nil && dump.Masked(fmt.Sprint(*o.Spec.Selector)) {
-				c.masked = append(c.masked, o.Namespace+"/"+o.Name)
-			}
 		case *v1.Pod:
 			c.podsIn[o.Namespace] = true
 			if !inQuestion(o.Namespace, o.Name) {
 				c.addOther(s, o)
-				c.addToWholeCluster(o)
+				c.to.AddElsewhere(o)
 				return
 			}
 		case *v1.Event:
@@ -347,17 +308,6 @@ func (c *collected) visitor(s *Scope, now time.Time) dump.Visit {
 			}
 		}
 		c.to.Add(object)
-		c.addToWholeCluster(object)
-	}
-}
-
-// addToWholeCluster adds a node or a pod, after the builder of the scope has added it.
-func (c *collected) addToWholeCluster(object any) {
-	switch object.(type) {
-	case *v1.Node, *v1.Pod:
-		if c.all != nil {
-			c.all.Add(object)
-		}
 	}
 }
 

@@ -38,14 +38,9 @@ func (l location) none() *foresight.Journal {
 	return foresight.NewJournal(all, state, grantIn(l.namespace, "role"))
 }
 
-// store returns the store of the journal in the cluster.
-func (c Cluster) store() *store.ConfigMaps {
-	return store.NewConfigMaps(c.client, c.location.namespace, c.location.name())
-}
-
 // journal reads the objects of the journal from this number on, and the Lease.
 func (c Cluster) journal(ctx context.Context, first int) *foresight.Journal {
-	from, read := c.store(), c.location.none()
+	from, read := store.NewConfigMaps(c.client, c.location.namespace, c.location.name()), c.location.none()
 	read.Read = time.Now()
 	var reading sync.WaitGroup
 	var adding sync.Mutex

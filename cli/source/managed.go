@@ -1,10 +1,10 @@
 package source
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -14,50 +14,37 @@ import (
 	"github.com/taint-manager/taint-manager/internal/status"
 )
 
-// Pending asks the manager for its evictions of the pods in the namespace on these nodes; empty stands for all.
-func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string) (*foresight.Pending, error) {
-	var s status.Snapshot
-	if _, err := m.get(ctx, "", &s); err != nil {
-		return nil, err
-	}
-	if err := m.check(s.TypeMeta, s.Manager); err != nil {
-		return nil, err
-	}
-	return pendingOf(&s, namespace, nodes), nil
-}
-
-// pendingOf returns the snapshot's evictions of the pods in the namespace on these nodes.
-func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.Pending {
-	selected := func(node string) bool { return len(nodes) == 0 || slices.Contains(nodes, node) }
-	var list []foresight.PendingPod
-	for i := range s.Evictions {
-		if e := &s.Evictions[i]; (namespace == "" || namespace == e.Namespace) && selected(e.Node) {
-			list = append(list, podOf(e))
+// pending returns the manager's evictions of the selected pods, at this time.
+func (f *Followed) pending(at time.Time) *foresight.Pending {
+	var list []*foresight.PendingPod
+	for _, e := range f.evictions {
+		if (f.namespace == "" || f.namespace == e.Namespace) && f.selects(e.Node) {
+			list = append(list, podOf(&e))
 		}
 	}
-	pending := foresight.NewPending(s.At, foresight.Focus{Namespace: namespace}, nodes, list)
-	pending.Trips, pending.Notes, pending.Paused = tripsOf(&s.Manager), notesOf(&s.Manager), s.Manager.Paused
-	pending.Pace = (*foresight.Pace)(s.Manager.Pace)
-	if s.Manager.Part != "" {
-		pending.Incomplete = append(pending.Incomplete, s.Manager.Part)
+	pending := foresight.NewPending(at, foresight.Focus{Namespace: f.namespace}, f.among, list)
+	pending.Trips, pending.Notes, pending.Paused = tripsOf(&f.manager), notesOf(&f.manager), f.manager.Paused
+	pending.Pace = (*foresight.Pace)(f.manager.Pace)
+	if f.manager.Part != "" {
+		pending.Incomplete = append(pending.Incomplete, f.manager.Part)
 	}
-	named, released, spared := map[string]bool{}, map[string]bool{}, []foresight.SparedNode(nil)
-	for i := range s.Nodes {
-		if n := &s.Nodes[i]; selected(n.Name) {
-			named[n.Name], released[n.Name] = true, slices.ContainsFunc(n.Taints, isOutOfService)
+	tainted, spared := 0, []foresight.SparedNode(nil)
+	for name := range f.nodes {
+		if f.selects(name) {
+			tainted++
 		}
 	}
-	tainted := len(named)
-	for _, n := range s.Manager.Spared {
-		if selected(n.Name) {
-			named[n.Name] = true
-			spared = append(spared, foresight.SparedNode{
-				Name: n.Name, NotReady: n.NotReadySince, Released: released[n.Name],
-			})
+	for _, n := range f.manager.Spared {
+		if f.selects(n.Name) {
+			released := slices.ContainsFunc(f.nodes[n.Name].Taints, isOutOfService)
+			spared = append(spared, foresight.SparedNode{Name: n.Name, NotReady: n.NotReadySince, Released: released})
 		}
 	}
 	pending.NotePods(spared)
-	unnamed := slices.DeleteFunc(slices.Clone(nodes), func(name string) bool { return named[name] })
+	unnamed := slices.DeleteFunc(slices.Clone(f.among), func(name string) bool {
+		is := func(n foresight.SparedNode) bool { return n.Name == name }
+		return f.nodes[name].Name == name || slices.ContainsFunc(spared, is)
+	})
 	if len(unnamed) == 0 {
 		pending.TaintedNodes = &tainted
 		return pending
@@ -68,10 +55,15 @@ func pendingOf(s *status.Snapshot, namespace string, nodes []string) *foresight.
 	return pending
 }
 
+// selects reports whether the question is about pods on this node.
+func (f *Followed) selects(node string) bool {
+	return len(f.among) == 0 || slices.Contains(f.among, node)
+}
+
 func isOutOfService(t status.Taint) bool { return strings.HasPrefix(t.Taint, v1.TaintNodeOutOfService) }
 
-func podOf(e *status.Eviction) foresight.PendingPod {
-	pod := foresight.PendingPod{
+func podOf(e *status.Eviction) *foresight.PendingPod {
+	pod := &foresight.PendingPod{
 		PodRef: foresight.PodRef{Namespace: e.Namespace, Name: e.Pod, UID: e.UID, Node: e.Node}, State: e.State,
 		Prediction: foresight.Prediction{
 			Evict: e.State != eviction.StateHeld, At: new(e.Deadline.UTC()), Reason: e.Because, Taint: e.Taint,

@@ -19,9 +19,9 @@ func TestAPolicyOfTheManagerIsNamedWithItsDeletion(t *testing.T) {
 }
 
 func TestWhatAManagerHoldsIsNotCountedAsGoing(t *testing.T) {
-	s := &status.Snapshot{At: time.Now(), Evictions: []status.Eviction{{Pod: "web", State: eviction.StateHeld, HeldBy: "policy quarantine"}}}
-	pending := pendingOf(s, "", nil)
-	if going := pending.Evictions(); going != 0 || answer.When(&pending.Pods[0].Prediction, s.At) != "held" {
+	f := &Followed{evictions: map[string]status.Eviction{"web": {Pod: "web", State: eviction.StateHeld, HeldBy: "policy quarantine"}}}
+	pending := f.pending(time.Now())
+	if going := pending.Evictions(); going != 0 || answer.When(&pending.Pods[0].Prediction, pending.At) != "held" {
 		t.Errorf("got %+v", pending)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -136,11 +134,21 @@ type Followed struct {
 	among     []string // nodes in question; empty for all
 
 	asked     time.Time
-	trouble   error  // why the manager did not answer
-	tag       string // of the last answer
+	trouble   error     // why the manager did not answer
+	at        time.Time // of the last answer, by the manager's clock
+	tag       string    // of the last answer
 	manager   status.Manager
 	evictions map[string]status.Eviction
 	nodes     map[string]status.Node
+}
+
+// Pending asks the manager once for its evictions of the pods in the namespace on these nodes; empty stands for all.
+func (m *Manager) Pending(ctx context.Context, namespace string, nodes []string) (*foresight.Pending, error) {
+	f, err := m.Follow(ctx, namespace, nodes)
+	if err != nil {
+		return nil, err
+	}
+	return f.pending(f.at), nil
 }
 
 // Follow requests the state once, so that a refusal is reported at once. It returns an error if the context ends first.
@@ -173,7 +181,7 @@ func (f *Followed) ask(ctx context.Context) {
 }
 
 func (f *Followed) apply(c *status.Changes) {
-	f.tag, f.manager = c.Tag, c.Manager
+	f.at, f.tag, f.manager = c.At, c.Tag, c.Manager
 	for i := range c.Evictions {
 		f.evictions[c.Evictions[i].UID] = c.Evictions[i]
 	}
@@ -196,10 +204,7 @@ func (f *Followed) Pending(ctx context.Context) *foresight.Pending {
 	if time.Since(f.asked) >= askAgainAfter {
 		f.ask(ctx)
 	}
-	pending := pendingOf(&status.Snapshot{
-		At: time.Now().Round(0), Manager: f.manager,
-		Evictions: slices.Collect(maps.Values(f.evictions)), Nodes: slices.Collect(maps.Values(f.nodes)),
-	}, f.namespace, f.among)
+	pending := f.pending(time.Now().Round(0))
 	if f.trouble != nil {
 		pending.Notes = append(pending.Notes, fmt.Sprintf("the manager does not answer, so this may be "+
 			"out of date: %v", f.trouble))

@@ -241,8 +241,7 @@ func (tw *twins) compare(seen map[string]int) {
 		v := &views[i]
 		want[v.Pod.Name] = verdict{held: v.State == eviction.StateHeld, at: v.Verdict.At, deleteAt: v.DeleteAt, policy: v.Policy}.told(model.At())
 	}
-	for i := range pending.Pods {
-		one := &pending.Pods[i]
+	for _, one := range pending.Pods {
 		got[one.Name] = verdictOf(one).told(model.At())
 		seen[one.SinceFrom]++
 		seen[string(one.State)]++

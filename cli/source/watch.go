@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
-	"github.com/taint-manager/taint-manager/internal/journal"
 )
 
 // Watched is the state of a cluster that is watched.
@@ -50,10 +49,9 @@ func (w *Watched) begin(ctx context.Context, c Cluster, s *Scope) (stop func(), 
 	}
 	w.change(func(time.Time) { w.model, w.trouble = m, map[string]error{} })
 	ctx, stop = context.WithCancel(ctx)
-	pods, in := &mirror[*v1.Pod]{w, "pods", m.ReplacePods, m.UpdatePod, m.RemovePod}, s.Focus.Namespace
-	go watchOn(ctx, c, pods, &v1.Pod{}, in, s.podOptions(), c.client.CoreV1().Pods(in).Watch)
-	nodes := &mirror[*v1.Node]{w, "nodes", m.ReplaceNodes, m.UpdateNode, m.RemoveNode}
-	go watchOn(ctx, c, nodes, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
+	in := s.Focus.Namespace
+	go w.watch(ctx, c, mirror{w, m, "pods"}, &v1.Pod{}, in, s.podOptions(), c.client.CoreV1().Pods(in).Watch)
+	go w.watch(ctx, c, mirror{w, m, "nodes"}, &v1.Node{}, "", metav1.ListOptions{}, c.client.CoreV1().Nodes().Watch)
 	return stop, nil
 }
 
@@ -64,17 +62,12 @@ const journalInterval = 3 * time.Second
 // of its namespace. When the manager has published another configuration, it reads and watches the scope again, because
 // other rules may need other objects. stop ends the present watches.
 func (w *Watched) followJournal(ctx context.Context, c Cluster, s *Scope, stop func()) {
-	from, ticks := c.store(), time.NewTicker(journalInterval)
+	ticks := time.NewTicker(journalInterval)
 	defer ticks.Stop()
 	for ctx.Err() == nil {
-		began, lease := time.Now(), c.readLease(ctx)
-		for number := range journal.StateObject + 1 {
-			stored, err := from.Read(ctx, number)
-			w.change(func(at time.Time) { w.model.UpdateJournal(number, stored, err, at) })
-		}
-		changed := false
+		read, changed := c.journal(ctx, 0), false
 		w.change(func(at time.Time) {
-			w.model.UpdateLease(lease, at, began)
+			w.model.UpdateJournal(read, at)
 			changed = w.model.ConfigChanged()
 		})
 		if changed {
@@ -121,9 +114,9 @@ func (w *Watched) Pending(context.Context) *foresight.Pending {
 	return pending
 }
 
-// watchOn keeps the objects that the options select up to date with the API server, until the context ends.
-func watchOn[T runtime.Object](
-	ctx context.Context, c Cluster, to *mirror[T], kind T, namespace string, selected metav1.ListOptions,
+// watch keeps the objects that the options select up to date with the API server, until the context ends.
+func (w *Watched) watch(
+	ctx context.Context, c Cluster, to mirror, kind runtime.Object, namespace string, selected metav1.ListOptions,
 	watchFrom func(context.Context, metav1.ListOptions) (watch.Interface, error),
 ) {
 	silent := logr.Discard() // errors are shown in the answer's notes
@@ -134,13 +127,13 @@ func watchOn[T runtime.Object](
 				o.ResourceVersion = ""
 			}
 			list, err := c.list(ctx, to.what, namespace, o)
-			to.w.note(to.what, err)
+			w.note(to.what, err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.FieldSelector, o.LabelSelector = selected.FieldSelector, selected.LabelSelector
 			stream, err := watchFrom(ctx, o)
-			to.w.note(to.what, err)
+			w.note(to.what, err)
 			return stream, err
 		},
 	}
@@ -164,38 +157,32 @@ func (w *Watched) note(what string, err error) {
 }
 
 // mirror is the store of a reflector: it passes the objects on to the model.
-type mirror[T runtime.Object] struct {
-	w       *Watched
-	what    string
-	replace func(list []T, at time.Time)
-	update  func(object T, at time.Time)
-	remove  func(object T)
+type mirror struct {
+	w     *Watched
+	model *foresight.Model
+	what  string // nodes or pods
 }
 
 // Add passes on an object that the watch has shown.
-func (m *mirror[T]) Add(object any) error { return m.Update(object) }
+func (m mirror) Add(object any) error { return m.Update(object) }
 
 // Update passes on an object that the watch has shown.
-func (m *mirror[T]) Update(object any) error {
-	m.w.change(func(at time.Time) { m.update(object.(T), at) })
+func (m mirror) Update(object any) error {
+	m.w.change(func(at time.Time) { m.model.Update(object, at) })
 	return nil
 }
 
 // Delete removes an object.
-func (m *mirror[T]) Delete(object any) error {
-	m.w.change(func(time.Time) { m.remove(object.(T)) })
+func (m mirror) Delete(object any) error {
+	m.w.change(func(time.Time) { m.model.Remove(object) })
 	return nil
 }
 
 // Replace passes on a list.
-func (m *mirror[T]) Replace(objects []any, _ string) error {
-	list := make([]T, len(objects))
-	for i := range objects {
-		list[i] = objects[i].(T)
-	}
-	m.w.change(func(at time.Time) { m.replace(list, at) })
+func (m mirror) Replace(objects []any, _ string) error {
+	m.w.change(func(at time.Time) { m.model.Replace(m.what, objects, at) })
 	return nil
 }
 
 // Resync does nothing.
-func (m *mirror[T]) Resync() error { return nil }
+func (m mirror) Resync() error { return nil }

@@ -1,6 +1,7 @@
 package foresight
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -86,18 +87,34 @@ func (p *pod) ref() PodRef {
 	return PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Node, Owner: p.owner}
 }
 
-// Ref returns the identity of the pod.
-func (p *PodRef) Ref() *PodRef { return p }
-
 // String returns the namespace and the name.
 func (p *PodRef) String() string { return p.Namespace + "/" + p.Name }
 
-// Count returns a number of things: "1 pod", "3 pods".
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// compare orders pods by namespace, name and UID.
+func (p *PodRef) compare(other *PodRef) int {
+	return cmp.Or(strings.Compare(p.Namespace, other.Namespace), strings.Compare(p.Name, other.Name),
+		strings.Compare(p.UID, other.UID))
+}
+
+// namesOf returns the namespaces and names of the pods that satisfy a condition.
+func namesOf[P fmt.Stringer](pods []P, satisfy func(P) bool) (names []string) {
+	for _, p := range pods {
+		if satisfy(p) {
+			names = append(names, p.String())
+		}
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return names
+}
+
+// Count returns a number of things: "1 pod", "3 pods".
+func Count(n int, thing string) string { return fmt.Sprintf("%d %s%s", n, thing, Verb(n, "", "s")) }
+
+// Verb returns the form of a word, such as a verb, for a number of things.
+func Verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // ShortList joins names. Of a long list it names the first ones and counts the rest.

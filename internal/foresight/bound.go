@@ -51,12 +51,6 @@ func (m *Model) standing(p *pod, v *policy.Verdict) Standing {
 }
 
 // Bound returns the names of the pods with this standing.
-func (p *Pending) Bound(s Standing) (names []string) {
-	for i := range p.Others {
-		if p.Others[i].Standing == s {
-			names = append(names, p.Others[i].String())
-		}
-	}
-	slices.Sort(names)
-	return names
+func (p *Pending) Bound(s Standing) []string {
+	return slices.Sorted(slices.Values(namesOf(p.Others, func(b *BoundPod) bool { return b.Standing == s })))
 }

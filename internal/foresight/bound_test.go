@@ -32,7 +32,7 @@ func TestPendingSaysWhyTheOtherPodsAreOnTheirNode(t *testing.T) {
 	} {
 		m := modelOf(foresight.Focus{}, node("n1", timed("gpu:NoExecute", -5)), node("n2"), c.pod)
 		if c.deleted {
-			m.RemoveNode(node("n1"))
+			m.Remove(node("n1"))
 		}
 		p := m.Pending(noon, []string{"n1", "n2"})
 		if len(p.Others) != 1 || p.Others[0].Standing != c.want || len(p.Pods) > 0 {

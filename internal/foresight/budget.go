@@ -27,6 +27,7 @@ type BudgetPlan struct {
 	Blocks    []string `json:"blocks"` // names of the pods whose eviction the budget would block
 
 	selector         labels.Selector
+	masked           bool // the selector has a masked value
 	healthy, desired int  // numbers of pods
 	expected         int  // number of pods, healthy or not; 0 if they were not counted
 	always           bool // the budget never applies to pods that are not ready
@@ -123,23 +124,26 @@ func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, as
 	return these, p.Phase != v1.PodPending && !free
 }
 
-// planBudgets counts the evictions against the budgets, in the order of the pods, and returns the budgets with
-// evictions. It adds to each pod the budgets that block its eviction. The API server does not evict a pod that two
-// budgets cover. The taints are those of the nodes that change.
-func planBudgets(budgets []BudgetPlan, pods []*PlannedPod, taints map[string][]v1.Taint) []BudgetPlan {
-	for _, p := range pods {
-		these, asked := covering(budgets, p.of, p.of.ready && !dead(taints[p.Node]))
-		if !asked || !p.Evict || p.DeletedBy != "" {
-			continue
+// addBudgets counts the evictions against the budgets, in the order of the pods, and adds the budgets with evictions to
+// the plan, and to each pod those that block its eviction. The API server does not evict a pod that two budgets cover.
+// The taints are those of the nodes that change.
+func (p *Plan) addBudgets(budgets []BudgetPlan, taints map[string][]v1.Taint) {
+	for _, pod := range p.Pods {
+		these, asked := covering(budgets, pod.of, pod.of.ready && !dead(taints[pod.Node]))
+		if !asked || !pod.Evict || pod.DeletedBy != "" {
+			these = nil
 		}
 		for _, b := range these {
 			b.Evictions++
 			if len(these) > 1 || b.Evictions-len(b.Blocks) > b.Admits {
-				b.Blocks = append(b.Blocks, p.Name)
-				p.BlockedBy = append(p.BlockedBy, b.Name)
-				p.Never = p.Never || b.Never || len(these) > 1
+				b.Blocks = append(b.Blocks, pod.Name)
+				pod.BlockedBy = append(pod.BlockedBy, b.Name)
+				pod.Never = pod.Never || b.Never || len(these) > 1
 			}
 		}
+		pod.Asks = pod.Evict && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod
+		pod.Waits = pod.Asks && len(pod.BlockedBy) > 0
+		pod.NeverGoes = pod.Waits && pod.Never && pod.DeleteAt == nil
 	}
-	return slices.DeleteFunc(budgets, func(b BudgetPlan) bool { return b.Evictions == 0 })
+	p.Budgets = slices.DeleteFunc(budgets, func(b BudgetPlan) bool { return b.Evictions == 0 })
 }

@@ -164,7 +164,7 @@ func TestPodsThatNeverGoByEvictAreApartFromThoseWhoseTurnComes(t *testing.T) {
 	} {
 		m := judgedBy(policies(t, c.by), foresight.Focus{}, append(c.budgets, node("n1"), pod("a", labelled("app", "web")))...)
 		p, err := m.Plan(ask("gpu:NoExecute"))
-		if err != nil || p.Total.Waiting != 1 || p.NeverGoes(p.Pods[0]) != c.want || p.Total.Never == 1 != c.want {
+		if err != nil || p.Total.Waiting != 1 || p.Pods[0].NeverGoes != c.want || p.Total.Never == 1 != c.want {
 			t.Errorf("%s: %v, %+v", c.name, err, p.Total)
 		}
 	}

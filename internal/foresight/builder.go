@@ -105,7 +105,6 @@ type Builder struct {
 	seen  map[uint64]*added // by a hash of the kind and the name
 	seed  maphash.Seed
 	uids  map[uint64]*added // pods by a hash of their UIDs
-	twice map[*added]twin   // objects that were added in several states
 	early map[string]bool   // nodes of which Add has counted pods instead of keeping them
 
 	whole *Builder // of the whole cluster; nil if that was not read
@@ -143,7 +142,8 @@ func (v *version) compare(other *version) (order int) {
 type added struct {
 	version
 	lacks   lacking
-	ready   bool      // of a pod that is only counted
+	twin    *twin     // its other states; nil if there are none
+	ready   bool      // of a pod
 	counted *replicas // the replicas among which it was counted; nil if it was not
 	kept    *pod      // nil if only counted
 }
@@ -157,12 +157,11 @@ type twin struct {
 // NewBuilder returns a builder of a model that judges by the rules.
 func NewBuilder(by Ruleset, focus Focus) *Builder {
 	return &Builder{
-		seen: map[uint64]*added{}, uids: map[uint64]*added{}, twice: map[*added]twin{}, seed: maphash.MakeSeed(),
+		seen: map[uint64]*added{}, uids: map[uint64]*added{}, seed: maphash.MakeSeed(),
 		early: map[string]bool{}, shared: sharing{}, objects: objects{
 			rules: by, focus: focus, nodes: map[string]*node{}, namespaces: map[string]map[string]string{},
 			pods: map[types.UID]*pod{}, podsIn: map[string]int{}, replicas: map[ownerKey]*replicas{},
-			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, lacks: map[lack]int{},
-			devices: map[string]any{},
+			budgets: map[string]BudgetPlan{}, events: map[string]*v1.Event{}, devices: map[string]any{},
 		},
 	}
 }
@@ -187,14 +186,18 @@ func (b *Builder) Add(object any) {
 			s.lacks.count(o)
 			b.nodes[o.Name] = nodeOf(o)
 		}
+		b.AddElsewhere(o)
 	case *v1.Pod:
 		if s := b.newState("pod", o, time.Time{}); s != nil {
 			b.addPod(o, s)
 		}
+		b.AddElsewhere(o)
 	case *policyv1.PodDisruptionBudget:
 		if (b.focus.Namespace == "" || b.focus.Namespace == o.Namespace) &&
 			b.newState("PodDisruptionBudget", o, time.Time{}) != nil {
-			b.budgets[o.Namespace+"/"+o.Name] = budgetOf(o)
+			budget := budgetOf(o)
+			budget.masked = o.Spec.Selector != nil && b.isMasked(fmt.Sprint(*o.Spec.Selector))
+			b.budgets[o.Namespace+"/"+o.Name] = budget
 		}
 	case *v1.Event: // it may be there in two API versions
 		if b.newState("event", o, time.Time{}) != nil {
@@ -220,18 +223,15 @@ func (b *Builder) WholeCluster() *Builder {
 	return made
 }
 
-// SetWholeCluster sets the builder of the whole cluster. It must be called before Load.
+// SetWholeCluster sets the builder of the whole cluster, which then also gets what is added. It must be called before
+// Load.
 func (b *Builder) SetWholeCluster(all *Builder) { b.whole = all }
 
-// loadWholeCluster returns the model of the whole cluster. It returns nil if the cluster was not read, if the states of
-// an object cannot be ordered, or if no rate limits evictions.
-func (b *Builder) loadWholeCluster(r Reading, q Moment) *Model {
-	if b.whole == nil || !b.rules.Limited() {
-		return nil
+// AddElsewhere adds a node or a pod only to the builder of the whole cluster, if there is one.
+func (b *Builder) AddElsewhere(object any) {
+	if b.whole != nil {
+		b.whole.Add(object)
 	}
-	b.whole.Judge(b.rules)
-	m, _ := b.whole.Load(r, q)
-	return m
 }
 
 func (b *Builder) addPod(p *v1.Pod, s *added) {
@@ -255,9 +255,9 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 		b.uids[s.uid] = s
 	}
 	n := b.nodes[made.Node]
+	s.counted, s.ready = made.countIn(b.replicas), made.ready
 	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // whatever the rules are
 		b.early[made.Node] = true
-		s.counted, s.ready = made.countIn(b.replicas), made.ready
 	} else {
 		made.share(b.shared)
 		s.kept = made
@@ -338,27 +338,24 @@ func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *add
 		b.seen[hash] = s
 		return s
 	}
+	name := kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
+	states := cmp.Or(s.twin, &twin{name: name})
 	switch same := s.is(&now); {
 	case same && s.beta && !now.beta:
-		*s = added{version: now}
-		return s
+		s.version = now
 	case same:
 		return nil
-	}
-	states := b.twice[s]
-	states.name = kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
-	if now.compare(&s.version) <= 0 {
-		states.others = append(states.others, now)
-		b.twice[s] = states
+	case now.compare(&s.version) <= 0:
+		s.twin, states.others = states, append(states.others, now)
 		return nil
+	default:
+		b.remove(s)
+		if kind == "pod" {
+			b.podsIn[o.GetNamespace()]--
+		}
+		states.others = append(states.others, s.version)
+		*s = added{version: now, twin: states}
 	}
-	states.others = append(states.others, s.version)
-	b.twice[s] = states
-	b.remove(s)
-	if kind == "pod" {
-		b.podsIn[o.GetNamespace()]--
-	}
-	*s = added{version: now}
 	return s
 }
 
@@ -378,33 +375,36 @@ func (b *Builder) remove(older *added) {
 // Load returns the model of the added objects, for questions about this time. It returns an error if an object was
 // added twice, in states that cannot be ordered. The builder must not be used again.
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
-	if repeated := b.repeated(); len(repeated) > 0 {
+	repeated, superseded := b.repeated()
+	if len(repeated) > 0 {
 		return nil, hint.Add(fmt.Errorf("%s appears more than once in %s, in states of unknown order", slices.Min(repeated),
 			r.From), "Use files that were written at the same time.")
 	}
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")
 	}
-	if n := len(b.twice); n == 1 {
-		r.Notes = append(r.Notes, "1 object of "+r.From+" was there in a newer state, which counts")
-	} else if n > 1 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d objects of %s were there in newer states, which count", n, r.From))
+	if superseded > 0 {
+		r.Notes = append(r.Notes, Count(superseded, "object")+" of "+r.From+
+			Verb(superseded, " was there in a newer state, which counts", " were there in newer states, which count"))
 	}
+	m := &Model{objects: b.objects, users: b.cluster(), lacks: map[lack]int{}}
 	for _, s := range b.seen {
 		for _, l := range s.lacks {
-			b.lacks[l]++
+			m.lacks[l]++
 		}
 	}
-	whole := b.loadWholeCluster(r, q)
-	at := r.settle(q)
-	m := &Model{objects: b.objects, reading: r, at: at, whole: whole, users: b.cluster()}
+	if b.whole != nil && b.rules.Limited() {
+		b.whole.Judge(b.rules)
+		m.whole, _ = b.whole.Load(r, q) // nil if the states of an object cannot be ordered
+	}
+	m.at = r.settle(q)
+	m.reading = r
 	for _, n := range m.nodes {
-		n.estimate = estimateOf(&m.rules, n, r.Journal, at)
+		n.estimate = estimateOf(&m.rules, n, r.Journal, m.at)
 	}
 	for key, p := range m.pods {
-		p.Bound = boundBy(p.Bound, at)
+		p.Bound = boundBy(p.Bound, m.at)
 		if !m.keeps(p.Node) && !p.usesClaims {
-			p.countIn(m.replicas)
 			delete(m.pods, key)
 		}
 	}
@@ -414,11 +414,15 @@ func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 }
 
 // repeated returns the names of the objects that have no newest state, and of the nodes whose pods were only counted
-// although a newer state of the node needs the pods.
-func (b *Builder) repeated() (names []string) {
-	for newest, states := range b.twice {
-		if slices.ContainsFunc(states.others, func(v version) bool { return newest.compare(&v) <= 0 && !newest.is(&v) }) {
-			names = append(names, states.name)
+// although a newer state of the node needs the pods; and how many objects have several states.
+func (b *Builder) repeated() (names []string, several int) {
+	for _, s := range b.seen {
+		if s.twin == nil {
+			continue
+		}
+		several++
+		if slices.ContainsFunc(s.twin.others, func(v version) bool { return s.compare(&v) <= 0 && !s.is(&v) }) {
+			names = append(names, s.twin.name)
 		}
 	}
 	for node := range b.early {
@@ -426,7 +430,7 @@ func (b *Builder) repeated() (names []string) {
 			names = append(names, "node "+node)
 		}
 	}
-	return names
+	return names, several
 }
 
 // boundBy returns when a pod counts as bound: from the next second after its binding time in the API (bound). If that

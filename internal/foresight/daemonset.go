@@ -1,8 +1,6 @@
 package foresight
 
 import (
-	"strings"
-
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -16,7 +14,7 @@ func (ne *nodeEstimate) orDeleted(p *taint.Pod, own Prediction, by *rulesAt) Pre
 	}
 	return Prediction{
 		Evict: true, At: utc(v.At), ExposedSince: utc(v.Start), SinceFrom: ne.from(v.Taint), Taint: v.Taint.ToString(),
-		DeletedBy: taint.DaemonSetController, Method: strings.ToLower(string(policy.Delete)),
+		DeletedBy: taint.DaemonSetController, Method: policy.Delete.Word(),
 		Reason: v.Because() + taint.DeletesDaemons,
 	}
 }

@@ -61,7 +61,7 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 				switch got[pod.Name] = pod.Effect; {
 				case pod.DeletedBy != "":
 					got[pod.Name] = "deleted"
-				case p.Waits(pod):
+				case pod.Waits:
 					got[pod.Name] = "blocked"
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -71,7 +70,7 @@ func ofDevice(p *device.Pair) Prediction {
 	}
 	if p.Evict {
 		made.At, made.ExposedSince, made.SinceFrom, made.Taint = utc(p.At), utc(p.Start), FromTimeAdded, p.Taint.ToString()
-		made.DeletedBy, made.Method = device.Controller, strings.ToLower(string(policy.Delete))
+		made.DeletedBy, made.Method = device.Controller, policy.Delete.Word()
 	}
 	return made
 }

@@ -56,8 +56,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
-	e.Incomplete = append(m.unknownRules(), m.reading.Missing...)
-	e.Incomplete = append(e.Incomplete, m.unknownDevices(slices.Values([]*pod{p}))...)
+	e.Incomplete = append(m.gaps(nil), m.unknownDevices(slices.Values([]*pod{p}))...)
 	m.noteDevices(&e.Remarks, m.users, []*pod{p})
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
 	if note := sparedNote(m.spared([]string{p.Node})); note != "" {

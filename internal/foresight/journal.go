@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,7 +9,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/skew"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // Journal is what was read of the manager's journal: partitions and its [journal.State], or the errors of reading them.
@@ -44,19 +42,28 @@ func NewJournal(name, state, grant string) *Journal {
 	}
 }
 
-// Add adds a stored partition, the stored state, or the error of reading it. It returns false if it ignores an error
-// because an earlier version was read.
-func (j *Journal) Add(number int, stored journal.StoredPartition, err error) bool {
-	if before, again := j.read[number]; again && before.err == nil && !before.absent && err != nil {
-		return false
-	}
+// Add adds a stored partition, the stored state, or the error of reading it.
+func (j *Journal) Add(number int, stored journal.StoredPartition, err error) {
 	if err == nil {
 		if err = j.decode(number, stored.Data); err != nil {
 			err = fmt.Errorf("%s: %w", stored.Name, err)
 		}
 	}
 	j.read[number] = readObject{stored.Version == "", err}
-	return true
+}
+
+// keep replaces what could not be read by what was read before.
+func (j *Journal) keep(before *Journal) {
+	for number, was := range before.read {
+		if now := j.read[number]; now.err == nil || was.err != nil || was.absent {
+			continue
+		}
+		if j.read[number] = was; number == journal.StateObject {
+			j.state, j.guards = before.state, before.guards
+		} else {
+			j.partitions[number] = before.partitions[number]
+		}
+	}
 }
 
 // Complete records that the objects that were not added do not exist.
@@ -108,11 +115,6 @@ func (j *Journal) journaled(now time.Time) breaker.Journaled {
 		return breaker.Journaled{}
 	}
 	return breaker.Journaled{Record: j.guards.Converted(skew.Instant{Time: now}.ToLocal), Known: true}
-}
-
-// hasHold reports whether the record of guards and holds has a hold of this kind.
-func (j *Journal) hasHold(of func(policy.HoldRecord) bool) bool {
-	return j.guards != nil && slices.ContainsFunc(j.guards.Holds, of)
 }
 
 // Missing returns a clause that says why the journal is incomplete, or "".

@@ -136,7 +136,9 @@ func TestAConfigurationThatChangesIsNoticedAndAFailureIsNot(t *testing.T) {
 		j := NewJournal("", "", "")
 		j.Add(journal.StateObject, state(with("a"), 20*time.Second), nil)
 		m, _ := NewBuilder(Ruleset{Running: j.Config()}, Focus{}).Load(Reading{Journal: j, AsRunning: true}, Moment{At: noon})
-		m.UpdateJournal(journal.StateObject, test.later, test.err, noon)
+		later := NewJournal("", "", "")
+		later.Add(journal.StateObject, test.later, test.err)
+		m.UpdateJournal(later, noon)
 		if m.ConfigChanged() != test.changed || (m.unknownRules() != nil) != test.changed {
 			t.Errorf("%s: changed %t, lacks %q", name, m.ConfigChanged(), m.unknownRules())
 		}

@@ -94,14 +94,18 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 	return false
 }
 
-// doubtBudgets records the budgets that select by masked labels: they may cover any pod that has such a label.
+// doubtBudgets records the budgets that select by masked values: they may cover any pod, or any that has such a label.
 func (m *Model) doubtBudgets() {
 	if m.masked == nil || m.reading.BudgetsUnknown != "" {
 		return
 	}
 	type label struct{ namespace, key string }
 	selecting := map[label][]string{} // the names of the budgets that compare the label's value
+	var names []string
 	for name, b := range m.budgets {
+		if b.masked {
+			names = append(names, name)
+		}
 		needs, _ := b.selector.Requirements()
 		for _, r := range needs {
 			if key := (label{b.Namespace, r.Key()}); r.Values().Len() > 0 {
@@ -109,7 +113,6 @@ func (m *Model) doubtBudgets() {
 			}
 		}
 	}
-	var names []string
 	for _, p := range m.pods {
 		for key, value := range p.Labels {
 			if by := (label{p.Namespace, key}); len(selecting[by]) > 0 && m.isMasked(value) {
@@ -120,7 +123,7 @@ func (m *Model) doubtBudgets() {
 	}
 	slices.Sort(names)
 	if len(names) > 0 {
-		m.reading.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s select by labels that are masked (%s)",
+		m.reading.BudgetsUnknown = fmt.Sprintf("PodDisruptionBudgets of %s select by masked values (%s)",
 			m.reading.From, ShortList(slices.Compact(names)))
 	}
 }

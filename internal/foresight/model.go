@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -67,11 +68,10 @@ type objects struct {
 	nodes      map[string]*node
 	namespaces map[string]map[string]string // their labels
 	pods       map[types.UID]*pod
-	podsIn     map[string]int         // number of pods by namespace, whatever the focus
-	replicas   map[ownerKey]*replicas // of pods that are not kept
+	podsIn     map[string]int // number of pods by namespace, whatever the focus
+	replicas   map[ownerKey]*replicas
 	budgets    map[string]BudgetPlan
-	events     map[string]*v1.Event // of pods, by namespace and name
-	lacks      map[lack]int
+	events     map[string]*v1.Event    // of pods, by namespace and name
 	devices    map[string]any          // as device.Of returns them, by kind, namespace and name
 	masked     func(value string) bool // reports whether a redactor has masked a value; nil without a dump
 }
@@ -139,11 +139,7 @@ func (o *objects) CheckNodes(names []string) error {
 	if i := slices.Index(missing, ""); i >= 0 { // of a list such as "n1,"
 		missing[i] = `""`
 	}
-	what := "node "
-	if len(missing) > 1 {
-		what = "nodes "
-	}
-	what += strings.Join(missing, ", ") + " not found"
+	what := Verb(len(missing), "node ", "nodes ") + strings.Join(missing, ", ") + " not found"
 	return &QuestionError{what, "get nodes", missing[0], slices.Sorted(maps.Keys(o.nodes))}
 }
 
@@ -191,6 +187,7 @@ type Model struct {
 	objects
 	reading Reading
 	at      time.Time       // for which it was loaded
+	lacks   map[lack]int    // of nodes and pods
 	leftOut []*pod          // pods about which a masked value may decide
 	whole   *Model          // the whole cluster, for the pace of evictions; nil if not needed, or if unknown
 	users   *device.Cluster // of devices
@@ -199,68 +196,58 @@ type Model struct {
 // At returns the time for which the model was loaded.
 func (m *Model) At() time.Time { return m.at }
 
-// UpdateJournal stores what was read at this time: a partition of the journal, the journal's state, or the error.
-func (m *Model) UpdateJournal(number int, stored journal.StoredPartition, err error, at time.Time) {
-	j := m.reading.Journal
-	if !j.Add(number, stored, err) {
-		return
-	}
-	for name := range j.partitions[number].Records {
-		if n, ok := m.nodes[name]; ok {
+// UpdateJournal replaces the journal by one that was read at this time.
+func (m *Model) UpdateJournal(j *Journal, at time.Time) {
+	j.keep(m.reading.Journal)
+	m.reading.Journal = j
+	for name, n := range m.nodes {
+		if j.record(name).UID != "" {
 			n.estimate = n.estimate.explained(&m.rules, j, at)
 		}
 	}
 }
 
-// UpdateLease stores another reading of the manager's Lease; now and read are the times Now and Read of [Journal].
-func (m *Model) UpdateLease(l Lease, now, read time.Time) {
-	j := m.reading.Journal
-	j.Lease, j.Now, j.Read = l, now, read
-}
-
-// UpdateNode adds or replaces a node that was observed to appear or to change at this time.
-func (m *Model) UpdateNode(n *v1.Node, at time.Time) {
-	before, updated := m.nodes[n.Name], nodeOf(n)
-	if before == nil || before.UID != n.UID {
-		before = updated.withTaints(nil)
-		before.estimate = estimateOf(&m.rules, before, m.reading.Journal, at)
+// Update adds or replaces a node or a pod that was observed to appear or to change at this time.
+func (m *Model) Update(object any, at time.Time) {
+	switch o := object.(type) {
+	case *v1.Node:
+		before, updated := m.nodes[o.Name], nodeOf(o)
+		if before == nil || before.UID != o.UID {
+			before = updated.withTaints(nil)
+			before.estimate = estimateOf(&m.rules, before, m.reading.Journal, at)
+		}
+		updated.estimate = before.estimate.with(&m.rules, updated, at).explained(&m.rules, m.reading.Journal, at)
+		m.nodes[o.Name] = updated
+	case *v1.Pod:
+		updated := podOf(o)
+		updated.Bound = at
+		if before, ok := m.pods[updated.key()]; ok {
+			updated.Bound = before.Bound
+		}
+		m.pods[updated.key()] = updated
 	}
-	updated.estimate = before.estimate.with(&m.rules, updated, at).explained(&m.rules, m.reading.Journal, at)
-	m.nodes[n.Name] = updated
 }
 
-// ReplaceNodes replaces all nodes by a list that was observed at this time.
-func (m *Model) ReplaceNodes(list []*v1.Node, at time.Time) {
-	names := map[string]bool{}
-	for _, n := range list {
-		names[n.Name] = true
-		m.UpdateNode(n, at)
+// Remove removes a node or a pod.
+func (m *Model) Remove(object any) {
+	switch o := object.(type) {
+	case *v1.Node:
+		delete(m.nodes, o.Name)
+	case *v1.Pod:
+		delete(m.pods, o.UID)
 	}
-	maps.DeleteFunc(m.nodes, func(name string, _ *node) bool { return !names[name] })
 }
 
-// RemoveNode removes a node.
-func (m *Model) RemoveNode(n *v1.Node) { delete(m.nodes, n.Name) }
-
-// UpdatePod adds or replaces a pod that was observed to appear or to change at this time.
-func (m *Model) UpdatePod(p *v1.Pod, at time.Time) {
-	updated := podOf(p)
-	updated.Bound = at
-	if before, ok := m.pods[updated.key()]; ok {
-		updated.Bound = before.Bound
+// Replace replaces all nodes or all pods, as what says, by a list that was observed at this time.
+func (m *Model) Replace(what string, list []any, at time.Time) {
+	listed := map[types.UID]bool{}
+	for _, o := range list {
+		m.Update(o, at)
+		listed[o.(metav1.Object).GetUID()] = true
 	}
-	m.pods[updated.key()] = updated
-}
-
-// ReplacePods replaces all pods by a list that was observed at this time.
-func (m *Model) ReplacePods(list []*v1.Pod, at time.Time) {
-	keys := map[types.UID]bool{}
-	for _, p := range list {
-		keys[p.UID] = true
-		m.UpdatePod(p, at)
+	if what == "nodes" {
+		maps.DeleteFunc(m.nodes, func(_ string, n *node) bool { return !listed[n.UID] })
+	} else {
+		maps.DeleteFunc(m.pods, func(_ types.UID, p *pod) bool { return !listed[p.UID] })
 	}
-	maps.DeleteFunc(m.pods, func(uid types.UID, _ *pod) bool { return !keys[uid] })
 }
-
-// RemovePod removes a pod.
-func (m *Model) RemovePod(p *v1.Pod) { delete(m.pods, p.UID) }

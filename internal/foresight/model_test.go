@@ -2,8 +2,6 @@ package foresight_test
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -24,8 +22,7 @@ import (
 // scheduled formats the pending evictions in a few words each.
 func scheduled(p *foresight.Pending) []string {
 	var list []string
-	for i := range p.Pods {
-		one := &p.Pods[i]
+	for _, one := range p.Pods {
 		list = append(list, fmt.Sprintf("%s %s, %s by %s, in %v s", one.Name, told(&one.Prediction), one.State, one.SinceFrom, one.InSeconds))
 	}
 	return list
@@ -148,9 +145,9 @@ func (s *shown) step() {
 			s.record()
 		}
 		if rapid.Bool().Draw(s.T, "by a list") {
-			s.model.ReplaceNodes([]*v1.Node{s.node.DeepCopy()}, s.now.Add(lag))
+			s.model.Replace("nodes", []any{s.node.DeepCopy()}, s.now.Add(lag))
 		} else {
-			s.model.UpdateNode(s.node.DeepCopy(), s.now.Add(lag))
+			s.model.Update(s.node.DeepCopy(), s.now.Add(lag))
 		}
 	}
 }
@@ -162,16 +159,20 @@ func (s *shown) changePod(name string) {
 		tolerates("a", rapid.Int64Range(0, 100).Draw(s.T, "seconds"))(edited)
 		s.pods[name] = edited
 		s.must(s.manager.Pods().Update(edited))
-		s.model.UpdatePod(edited, s.now)
+		s.model.Update(edited, s.now)
 		return
 	}
 	if old := s.pods[name]; old != nil {
 		delete(s.pods, name)
 		s.must(s.manager.Pods().Delete(old))
 		if s.model != nil && rapid.Bool().Draw(s.T, "by a list") {
-			s.model.ReplacePods(slices.Collect(maps.Values(s.pods)), s.now)
+			var list []any
+			for _, p := range s.pods {
+				list = append(list, p)
+			}
+			s.model.Replace("pods", list, s.now)
 		} else if s.model != nil {
-			s.model.RemovePod(old)
+			s.model.Remove(old)
 		}
 		return
 	}
@@ -184,7 +185,7 @@ func (s *shown) changePod(name string) {
 	s.pods[name] = p
 	s.must(s.manager.Pods().Add(p))
 	if s.model != nil {
-		s.model.UpdatePod(p, s.now)
+		s.model.Update(p, s.now)
 	}
 }
 
@@ -208,7 +209,9 @@ func (s *shown) record() {
 			Heartbeat: journal.Heartbeat{Written: s.now, LastWatch: journal.LastWatch{Watched: s.now, Reached: s.manager.LastWatch().Reached}},
 			Records:   s.manager.Records(number),
 		})
-		s.model.UpdateJournal(journal.PartitionOf("n1"), journal.StoredPartition{Version: "1", Data: data}, nil, s.now)
+		read := foresight.NewJournal("", "", "")
+		read.Add(number, journal.StoredPartition{Version: "1", Data: data}, nil)
+		s.model.UpdateJournal(read, s.now)
 	}
 }
 
@@ -253,8 +256,7 @@ func (s *shown) agree() {
 	if len(want) != len(told) {
 		s.Fatalf("the manager has %v, the model %v", want, told)
 	}
-	for i := range told {
-		p := &told[i]
+	for _, p := range told {
 		off := p.At.Sub(want[p.UID])
 		if p.Earliest != nil || p.SinceFrom != foresight.FromJournal && p.SinceFrom != foresight.FromSight || off < 0 || off > lag {
 			s.Fatalf("%s: %s by %s, and by the manager at %v", p.Name, p.At, p.SinceFrom, want[p.UID])
@@ -275,7 +277,7 @@ func TestWithoutTheJournalTheManagersDeadlineIsWithinTheRange(t *testing.T) {
 		s.begin()
 		for range rapid.IntRange(1, 10).Draw(t, "after") {
 			s.step()
-			told := map[string]foresight.PendingPod{}
+			told := map[string]*foresight.PendingPod{}
 			for _, p := range s.model.Pending(s.now, nil).Pods {
 				told[p.UID] = p
 			}

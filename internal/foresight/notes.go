@@ -16,13 +16,13 @@ import (
 // doubts are the reasons why a manager may evict pods at other times than an answer says.
 type doubts struct {
 	unsure  bool // a start of a taint is known only as a range
-	swapped bool // a taint may have started before its timeAdded
+	swapped bool // a taint may have started before its timeAdded, which each swap of not-ready and unreachable resets
 	asIfNow bool // a manager may have seen a trigger earlier
 }
 
 func (d *doubts) add(p *Prediction) {
 	d.unsure = d.unsure || p.Earliest != nil
-	d.swapped = d.swapped || p.isSwapped()
+	d.swapped = d.swapped || p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
 	d.asIfNow = d.asIfNow || p.SinceFrom == FromPolicy
 }
 
@@ -65,8 +65,9 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	}
 	r.Notes = slices.Concat(r.Notes, by.resets, by.idle)
 	j := m.reading.Journal
+	pauses := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
 	switch {
-	case !m.rules.paused && j.hasHold(func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }):
+	case !m.rules.paused && j.guards != nil && slices.ContainsFunc(j.guards.Holds, pauses):
 		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed, except for pods " +
 			"that the DaemonSet controller deletes")
 	case j.guards == nil && (m.rules.Guarded() || j.read[journal.StateObject].err != nil) && !m.unmanaged():
@@ -105,12 +106,7 @@ func (m *Model) addBudgetsUnknown(r *Remarks, asked bool) {
 // have been edited.
 type lack struct{ kind, clause string }
 
-// unplaced is the lack of pods that run and have no node.
-func unplaced() lack {
-	return lack{"pod", "no spec.nodeName although not Pending, so taints are unknown"}
-}
-
-// lacking has what one object lacks.
+// lacking has what one object lacks, except for the node of a pod, which unjudged reports.
 type lacking []lack
 
 func (l *lacking) add(lacks bool, kind, clause string) {
@@ -130,29 +126,19 @@ func (l *lacking) count(object any) {
 		l.add(o.Status.Phase == "", "pod", "no status.phase, so finished pods count as running")
 		l.add(cluster.Bound(o).IsZero(), "pod", "neither metadata.creationTimestamp nor a PodScheduled time, "+
 			"so --at is used as the time of binding")
-		l.add(o.Spec.NodeName == "" && o.DeletionTimestamp == nil &&
-			!slices.Contains([]v1.PodPhase{v1.PodPending, v1.PodFailed, v1.PodSucceeded}, o.Status.Phase), "pod",
-			unplaced().clause)
 	}
 }
 
-// noteLacks adds a note for each field that objects lack, except for pods without a node, which unjudged reports.
+// noteLacks adds a note for each field that objects lack.
 func (m *Model) noteLacks(r *Remarks) {
 	var notes []string
 	for k, n := range m.lacks {
-		if k != unplaced() {
-			notes = append(notes, having(n, k.kind)+" "+k.clause)
-		}
+		notes = append(notes, having(n, k.kind)+" "+k.clause)
 	}
 	r.Notes = append(r.Notes, slices.Sorted(slices.Values(notes))...)
 }
 
-func having(n int, kind string) string {
-	if n == 1 {
-		return "1 " + kind + " has"
-	}
-	return Count(n, kind) + " have"
-}
+func having(n int, kind string) string { return Count(n, kind) + Verb(n, " has", " have") }
 
 // gaps returns a clause for each unknown about the pods on these nodes, or on all nodes if none is named.
 func (m *Model) gaps(nodes []string) []string {
@@ -161,17 +147,19 @@ func (m *Model) gaps(nodes []string) []string {
 
 // unjudged returns a clause for each group of pods that cannot be judged. Only in a dump can nodes be missing.
 func (m *Model) unjudged(nodes []string) (list []string) {
-	if n := m.lacks[unplaced()]; m.reading.Dumped && n > 0 {
-		list = append(list, having(n, "pod")+" "+unplaced().clause)
-	}
+	unplaced := 0
 	var lost, unknown []string // nodes, and namespaces
 	for _, p := range m.pods {
+		countIf(&unplaced, p.unplaced())
 		if p.Node != "" && m.nodes[p.Node] == nil && p.replica() {
 			lost = append(lost, p.Node)
 		}
 		if _, ok := m.namespaces[p.Namespace]; !ok && m.rules.needs.NamespaceLabels {
 			unknown = append(unknown, p.Namespace)
 		}
+	}
+	if m.reading.Dumped && unplaced > 0 {
+		list = append(list, having(unplaced, "pod")+" no spec.nodeName although not Pending, so taints are unknown")
 	}
 	if m.reading.Dumped && len(nodes) == 0 && len(lost) > 0 {
 		list = append(list, fmt.Sprintf("%s a node that is missing (%s), so taints are unknown",
@@ -182,10 +170,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 	}
 	slices.Sort(unknown)
 	unknown = slices.Compact(unknown)
-	which := fmt.Sprintf("%d namespaces", len(unknown))
-	if len(unknown) == 1 {
-		which = "one namespace"
-	}
+	which := Verb(len(unknown), "one namespace", fmt.Sprintf("%d namespaces", len(unknown)))
 	return append(list, fmt.Sprintf("the labels of %s (%s), by which policies select, are unknown (%s): pods "+
 		"there count as held", which, ShortList(unknown),
 		cmp.Or(m.reading.NamespacesRefused, "these namespaces were not found")))

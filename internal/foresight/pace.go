@@ -56,11 +56,9 @@ func (r *rulesAt) pace(m *Model, at time.Time, pods []going) *Pace {
 		if p.DeletedBy != "" {
 			continue
 		}
-		t := dispatch.Turn{At: *p.At, TaintKeys: r.taintKeys(p), NodeLabels: m.nodes[p.Node].Labels}
-		if p.Earliest != nil {
-			t.At = *p.Earliest
-		}
-		turns = append(turns, t)
+		turns = append(turns, dispatch.Turn{
+			At: *cmp.Or(p.Earliest, p.At), TaintKeys: r.taintKeys(p), NodeLabels: m.nodes[p.Node].Labels,
+		})
 	}
 	return (*Pace)(dispatch.Foresee(at, turns, r.ruleset.config.Guards.Rates, r.ruleset.MaxEvictionsPerSecond))
 }
@@ -76,14 +74,11 @@ func (r *rulesAt) taintKeys(p going) (keys []string) {
 }
 
 // ratesOf returns the rates that the pod cannot bypass: those that cover every taint that evicts it.
-func (r *rulesAt) ratesOf(p going) (rates []policy.Rate) {
+func (r *rulesAt) ratesOf(p going) []policy.Rate {
 	keys := r.taintKeys(p)
-	for _, rate := range r.ruleset.config.Guards.Rates {
-		if !slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) }) {
-			rates = append(rates, rate)
-		}
-	}
-	return rates
+	return slices.DeleteFunc(slices.Clone(r.ruleset.config.Guards.Rates), func(rate policy.Rate) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return !rate.Counts(key) })
+	})
 }
 
 // addPace adds how the limits that apply to the eviction of a pod delay this eviction and others.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/taint-manager/taint-manager/eviction"
@@ -14,12 +13,12 @@ import (
 type Pending struct {
 	Header
 
-	Focus   Focus        `json:"-"`    // what was asked for:
-	OnNodes []string     `json:"-"`    // the pods on these nodes, or on all if there are none
-	Pods    []PendingPod `json:"pods"` // pods to be evicted, earliest deadline first
+	Focus   Focus         `json:"-"`    // what was asked for:
+	OnNodes []string      `json:"-"`    // the pods on these nodes, or on all if there are none
+	Pods    []*PendingPod `json:"pods"` // pods to be evicted, earliest deadline first
 
 	// Others are the other pods on OnNodes; empty in an answer from a manager, which does not know them.
-	Others []BoundPod `json:"-"`
+	Others []*BoundPod `json:"-"`
 
 	Stale bool `json:"-"` // the state may be out of date
 
@@ -79,8 +78,8 @@ type Progress struct {
 
 // Pending returns the evictions that are scheduled at this time on these nodes, or on all if none is named.
 func (m *Model) Pending(at time.Time, nodes []string) *Pending {
-	list := make([]PendingPod, 0, len(m.pods))
-	var others []BoundPod
+	var list []*PendingPod
+	var others []*BoundPod
 	var d doubts
 	var evicted []going
 	var asked []*pod
@@ -101,7 +100,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 				evicted = append(evicted, going{p, &prediction})
 			}
 		case len(nodes) > 0:
-			others = append(others, BoundPod{p.ref(), m.standing(p, &verdict)})
+			others = append(others, &BoundPod{p.ref(), m.standing(p, &verdict)})
 		}
 	}
 	pending := NewPending(at, m.focus, nodes, list)
@@ -120,8 +119,8 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 // noteOverdue adds a note about how many pods taint-manager should already have evicted when they were read.
 func (p *Pending) noteOverdue(read time.Time) {
 	overdue := 0
-	for i := range p.Pods {
-		countIf(&overdue, p.Pods[i].DeletedBy == "" && p.Pods[i].Overdue(read))
+	for _, pod := range p.Pods {
+		countIf(&overdue, pod.DeletedBy == "" && pod.Overdue(read))
 	}
 	if overdue > 0 {
 		p.note("%s should have been evicted by now: either taint-manager is not running, or something blocks the evictions; "+
@@ -132,21 +131,15 @@ func (p *Pending) noteOverdue(read time.Time) {
 // NotePods adds notes about the pods that are evicted last, pods that have come back, and dead nodes without a taint
 // that evicts.
 func (p *Pending) NotePods(spared []SparedNode) {
-	var own []string
-	for i := range p.Pods {
-		if p.Pods[i].Own {
-			own = append(own, p.Pods[i].String())
-		}
-	}
-	p.noteOwn(own)
+	p.noteOwn(namesOf(p.Pods, func(pod *PendingPod) bool { return pod.Own }))
 	p.noteReturned()
 	if p.Spared = sparedNote(spared); p.Spared != "" {
 		p.Notes = append(p.Notes, p.Spared)
 	}
 }
 
-func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
-	scheduled := PendingPod{PodRef: p.ref(), State: eviction.StateScheduled, Prediction: prediction}
+func pendingOf(p *pod, prediction Prediction, at time.Time) *PendingPod {
+	scheduled := &PendingPod{PodRef: p.ref(), State: eviction.StateScheduled, Prediction: prediction}
 	switch {
 	case prediction.At == nil:
 		scheduled.At, scheduled.State = prediction.HeldDeadline, eviction.StateHeld
@@ -157,29 +150,20 @@ func pendingOf(p *pod, prediction Prediction, at time.Time) PendingPod {
 }
 
 // NewPending returns an answer with these pods of the focus on the nodes. It sorts the pods, and sets their InSeconds.
-func NewPending(at time.Time, focus Focus, nodes []string, pods []PendingPod) *Pending {
-	if pods == nil {
-		pods = []PendingPod{} // JSON has [], not null
+func NewPending(at time.Time, focus Focus, nodes []string, pods []*PendingPod) *Pending {
+	for _, p := range pods {
+		p.InSeconds = max(0, p.At.Sub(at).Seconds())
 	}
-	for i := range pods {
-		pods[i].InSeconds = max(0, pods[i].At.Sub(at).Seconds())
-	}
-	slices.SortFunc(pods, func(a, b PendingPod) int {
-		return cmp.Or(a.At.Compare(*b.At), trueLast(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace),
-			strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	slices.SortFunc(pods, func(a, b *PendingPod) int {
+		return cmp.Or(a.At.Compare(*b.At), trueLast(a.Own, b.Own), a.compare(&b.PodRef))
 	})
+	pods = append([]*PendingPod{}, pods...) // JSON has [], not null
 	return &Pending{Header: header("Pending", at), Focus: focus, OnNodes: nodes, Pods: pods}
 }
 
 // Names returns the namespaces and names of the pods that are to be evicted; the others are held.
 func (p *Pending) Names() []string {
-	var names []string
-	for i := range p.Pods {
-		if p.Pods[i].Evict {
-			names = append(names, p.Pods[i].String())
-		}
-	}
-	return names
+	return namesOf(p.Pods, func(pod *PendingPod) bool { return pod.Evict })
 }
 
 // Evictions returns the number of pods that are to be evicted.

@@ -48,40 +48,11 @@ type Plan struct {
 
 // Names returns the namespaces and names of the pods that are evicted, or evicted sooner, because of the changes.
 func (p *Plan) Names() []string {
-	var names []string
-	for _, pod := range p.Pods {
-		if pod.Effect == Evicted || pod.Effect == Sooner {
-			names = append(names, pod.String())
-		}
-	}
-	return names
-}
-
-// own returns the namespaces and names of the pods of this program that leave the selected nodes.
-func (p *Plan) own() (names []string) {
-	for _, pod := range p.Pods {
-		if pod.Own && pod.Selected {
-			names = append(names, pod.String())
-		}
-	}
-	return names
+	return namesOf(p.Pods, (*PlannedPod).Caused)
 }
 
 // Evictions returns the number of evicted pods, including those evicted without the changes.
 func (p *Plan) Evictions() int { return p.Total.going() }
-
-// AsksBudgets reports whether a pod is to be evicted by the Eviction API, which respects budgets, and not deleted.
-func (p *Plan) AsksBudgets(pod *PlannedPod) bool {
-	return pod.Evict && cmp.Or(pod.Method, p.EvictionMethod) == evictMethod
-}
-
-// NeverGoes reports whether a pod is to be evicted by the Eviction API, which will refuse forever.
-func (p *Plan) NeverGoes(pod *PlannedPod) bool {
-	return pod.Never && pod.DeleteAt == nil && p.Waits(pod)
-}
-
-// Waits reports whether a pod is to be evicted by the Eviction API, but has to wait for its budgets.
-func (p *Plan) Waits(pod *PlannedPod) bool { return len(pod.BlockedBy) > 0 && p.AsksBudgets(pod) }
 
 // PlannedNode is a node that gets the taints.
 type PlannedNode struct {
@@ -120,11 +91,16 @@ type PlannedPod struct {
 	Never     bool     `json:"never,omitempty"` // these budgets would block it forever
 	Warnings  []string `json:"warnings,omitempty"`
 
-	Selected        bool `json:"-"` // it is on a selected node, or uses a device in question
-	of              *pod // the pod of the model; nil once the plan is complete
-	waitsForBudgets bool // its eviction waits until budgets allow it
-	neverByBudgets  bool // it waits, and budgets never allow its eviction
+	Selected bool `json:"-"` // it is on a selected node, or uses a device in question
+	of       *pod // the pod of the model; nil once the plan is complete
+
+	// Asks is set if the pod is to be evicted by the Eviction API, which respects budgets, and not deleted; Waits, if
+	// its budgets block that now; and NeverGoes, if they always will, and no policy deletes the pod.
+	Asks, Waits, NeverGoes bool `json:"-"`
 }
+
+// Caused reports whether the pod is evicted, or evicted sooner, because of the changes.
+func (p *PlannedPod) Caused() bool { return p.Effect == Evicted || p.Effect == Sooner }
 
 // The effects of the changes on a pod.
 const (
@@ -164,11 +140,11 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	}
 	by := m.planRules(&q, taints)
 	plan.Pods = m.planPods(by, q.At)
-	plan.Budgets = planBudgets(m.budgetsWith(taints), plan.Pods, taints)
+	plan.addBudgets(m.budgetsWith(taints), taints)
 	plan.addPaces(m, by)
-	plan.count(m.replicasOf())
+	plan.count(m.replicas)
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
-	plan.noteOwn(plan.own())
+	plan.noteOwn(namesOf(plan.Pods, func(p *PlannedPod) bool { return p.Own && p.Selected }))
 	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
 	if unknown := m.unknownDevices(maps.Values(m.pods)); plan.Devices == nil {
 		plan.Notes = append(plan.Notes, unknown...)
@@ -177,7 +153,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 		m.noteDevices(&plan.Remarks, by.users, by.asked)
 	}
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
-	if asked := slices.ContainsFunc(plan.Pods, plan.AsksBudgets); asked || plan.Devices == nil {
+	if asked := slices.ContainsFunc(plan.Pods, func(p *PlannedPod) bool { return p.Asks }); asked || plan.Devices == nil {
 		m.addBudgetsUnknown(&plan.Remarks, asked)
 	}
 	return plan, nil
@@ -308,7 +284,7 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 func (p *Plan) addPaces(m *Model, by *planRules) {
 	var with, without []going
 	for _, pod := range p.Pods {
-		if pod.Selected && pod.Evict && !p.Waits(pod) {
+		if pod.Selected && pod.Evict && !pod.Waits {
 			with = append(with, going{pod.of, &pod.Prediction})
 		}
 		if pod.Selected && pod.Without != nil { // whether it waits for a budget is unknown
@@ -346,7 +322,7 @@ func inOrder(a, b *PlannedPod) int {
 	if a.Evict && b.Evict {
 		order = a.At.Compare(*b.At)
 	}
-	return cmp.Or(order, trueLast(a.Own, b.Own), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	return cmp.Or(order, trueLast(a.Own, b.Own), a.compare(&b.PodRef))
 }
 
 // trueLast orders two values: false comes before true.
@@ -358,18 +334,6 @@ func trueLast(a, b bool) int {
 		return 1
 	}
 	return -1
-}
-
-// replicasOf counts the pods of each owner.
-func (m *Model) replicasOf() map[ownerKey]*replicas {
-	all := make(map[ownerKey]*replicas, len(m.replicas))
-	for key, n := range m.replicas {
-		all[key] = new(*n)
-	}
-	for _, p := range m.pods {
-		p.countIn(all)
-	}
-	return all
 }
 
 // doubts returns the doubts about the times of the plan. It ignores pods that the changes do not concern.

@@ -39,12 +39,11 @@ func (o *Owner) String() string {
 // pod has the fields of a pod that the model keeps. Until Load, Bound is the time in the API.
 type pod struct {
 	taint.Pod
-	owner   *Owner // nil if the pod has no controller
-	ready   bool
-	hidden  bool      // a mask hides whether it is in the focus
+	owner   *Owner    // nil if the pod has no controller
 	created time.Time // zero if that is not known
 
-	usesClaims bool // the pod has resource claims, perhaps for devices
+	ready, usesClaims bool // it has resource claims, perhaps for devices
+	hidden            bool // a mask hides whether it is in the focus
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
@@ -152,6 +151,11 @@ func (p *PodRef) ownerKey() ownerKey {
 
 // replicas counts the pods of an owner, and those of them that are ready.
 type replicas struct{ all, ready int }
+
+// unplaced reports whether the pod must have a node, but none is known.
+func (p *pod) unplaced() bool {
+	return p.Node == "" && !p.Terminating && !p.finished() && p.Phase != v1.PodPending
+}
 
 // replica reports whether a pod counts as a replica of its owner: it has not finished and is not being deleted.
 func (p *pod) replica() bool { return !p.finished() && !p.Terminating }

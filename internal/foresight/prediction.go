@@ -51,9 +51,6 @@ type Prediction struct {
 	Audits []string `json:"audits,omitempty"` // a message for each Audit policy that would act differently
 }
 
-// Predicted returns the prediction itself.
-func (p *Prediction) Predicted() *Prediction { return p }
-
 // EvictedOrHeld reports whether the pod is evicted or held.
 func (p *Prediction) EvictedOrHeld() bool { return p.Evict || p.HeldBy != "" }
 
@@ -70,12 +67,6 @@ const overdueAfter = 10 * time.Second
 
 // Overdue reports whether the deadline passed so long ago that the pod should be gone.
 func (p *Prediction) Overdue(at time.Time) bool { return p.Evict && at.Sub(*p.At) > overdueAfter }
-
-// isSwapped reports whether the taint may have started before its timeAdded, which the node lifecycle controller resets
-// at each swap of not-ready and unreachable.
-func (p *Prediction) isSwapped() bool {
-	return p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
-}
 
 // predict returns the prediction for a pod, and the verdict behind it, by the latest starts of the taints.
 func (r *rulesAt) predict(p *taint.Pod) (Prediction, policy.Verdict) {
@@ -159,7 +150,7 @@ func (p *Prediction) byPolicy(v *policy.Verdict) {
 	if action == nil || action.Policy == "" {
 		return
 	}
-	p.Policy, p.Method = action.Policy, strings.ToLower(string(method))
+	p.Policy, p.Method = action.Policy, method.Word()
 	p.Reason += "; policy " + p.Policy + " decides"
 	if method == policy.Evict && v.Delete.Evict {
 		p.DeleteAt = utc(v.Delete.At)
@@ -189,7 +180,7 @@ func would(p *policy.PairDecision) string {
 	case p.Held.By != 0:
 		return "would hold it"
 	}
-	s := "would " + strings.ToLower(string(p.Method)) + " it at " + taint.Stamp(p.At)
+	s := "would " + p.Method.Word() + " it at " + taint.Stamp(p.At)
 	if p.Method == policy.Evict && !p.Delete.At.IsZero() {
 		s += " (and delete it at " + taint.Stamp(p.Delete.At) + ")"
 	}

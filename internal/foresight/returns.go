@@ -41,8 +41,8 @@ func (p *pod) returned(after eviction.Rounds, by *Prediction) int {
 // noteReturned adds a note about pods that have come back to their nodes again and again.
 func (p *Pending) noteReturned() {
 	var names []string
-	for i := range p.Pods {
-		if pod := &p.Pods[i]; pod.Returned > 0 {
+	for _, pod := range p.Pods {
+		if pod.Returned > 0 {
 			names = append(names, fmt.Sprintf("%s on %s after %d evictions", &pod.PodRef, pod.Node, pod.Returned))
 		}
 	}

@@ -2,7 +2,6 @@ package foresight
 
 import (
 	"cmp"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -43,7 +42,7 @@ const evictMethod = "evict"
 
 // method returns the method of the rules: delete, evict or ignore.
 func (r *Ruleset) method() string {
-	return strings.ToLower(string(cmp.Or(r.config.Method, policy.Delete)))
+	return cmp.Or(r.config.Method, policy.Delete).Word()
 }
 
 // concerns reports whether the taint may evict pods.

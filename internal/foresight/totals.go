@@ -50,34 +50,19 @@ func (t *Total) going() int { return t.Evict + t.Anyway + t.Elsewhere }
 
 // add counts a pod.
 func (t *Total) add(p *PlannedPod) {
-	switch p.Effect {
-	case Evicted, Sooner:
-		t.Evict++
-		t.addGoing(p)
-	case Saved:
-		t.Stay++
-		t.Saved++
-	case Stays:
-		t.Stay++
-	case Held:
-		countIf(&t.Held, p.Selected)
-	default:
-		countIf(&t.Anyway, p.Selected)
-		countIf(&t.Elsewhere, !p.Selected)
-	}
+	caused, anyway := p.Caused(), p.Effect == Anyway || p.Effect == Later
+	countIf(&t.Evict, caused)
+	countIf(&t.Stay, p.Effect == Saved || p.Effect == Stays)
+	countIf(&t.Saved, p.Effect == Saved)
+	countIf(&t.Held, p.Effect == Held && p.Selected)
+	countIf(&t.Anyway, anyway && p.Selected)
+	countIf(&t.Elsewhere, anyway && !p.Selected)
 	countIf(&t.Blocked, len(p.BlockedBy) > 0)
-	countIf(&t.AllWaiting, p.waitsForBudgets)
-}
-
-// addGoing updates Now, Waiting, Never and Last for a pod that Evict counts.
-func (t *Total) addGoing(p *PlannedPod) {
-	if p.waitsForBudgets {
-		t.Waiting++
-		countIf(&t.Never, p.neverByBudgets)
-		return
-	}
-	countIf(&t.Now, *p.InSeconds == 0)
-	if t.Last == nil || t.Last.At.Before(*p.At) {
+	countIf(&t.AllWaiting, p.Waits)
+	countIf(&t.Waiting, caused && p.Waits)
+	countIf(&t.Never, caused && p.NeverGoes)
+	countIf(&t.Now, caused && !p.Waits && *p.InSeconds == 0)
+	if caused && !p.Waits && (t.Last == nil || t.Last.At.Before(*p.At)) {
 		t.Last = &p.Prediction
 	}
 }
@@ -87,7 +72,7 @@ func (p *Plan) count(counts map[ownerKey]*replicas) {
 	p.Namespaces, p.Owners = []NamespaceTotal{}, []OwnerTotal{}
 	ready := p.readyGoing()
 	for _, pod := range p.Pods {
-		pod.of, pod.waitsForBudgets, pod.neverByBudgets = nil, p.Waits(pod), p.NeverGoes(pod)
+		pod.of = nil
 		p.Total.add(pod)
 	}
 	nodes := totalsBy(p.Pods, func(p *PlannedPod) string { return p.Node })

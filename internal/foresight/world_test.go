@@ -290,7 +290,7 @@ func foretold(t *testing.T, m *foresight.Model, when time.Time) string {
 	if e.Prediction.DeleteAt != nil {
 		words += ", deleted at " + e.Prediction.DeleteAt.Sub(noon).String()
 	}
-	listed := slices.IndexFunc(pending.Pods, func(p foresight.PendingPod) bool { return p.Name == "a" })
+	listed := slices.IndexFunc(pending.Pods, func(p *foresight.PendingPod) bool { return p.Name == "a" })
 	if held := listed >= 0 && pending.Pods[listed].State == eviction.StateHeld; (listed >= 0) == (words == "stays") ||
 		held != (e.Prediction.HeldBy != "") {
 		t.Errorf("explain says that it %s, and pending has %+v", words, pending.Pods)
