@@ -47,7 +47,7 @@ func (pt PodTable) Print(t *Text, rows []Row) {
 		}
 		return r.String()
 	}
-	taint := func(r Row) string { return strings.TrimSuffix(r.Prediction.Taint, ":NoExecute") }
+	taint := func(r Row) string { return strings.TrimSuffix(r.Taint, ":NoExecute") }
 	device := func(r Row) string { return cmp.Or(r.Device, new(foresight.UsedDevice)).Name }
 	columns := []terminal.Column[Row]{
 		{

@@ -84,7 +84,8 @@ func KnownCommand(cmd *cobra.Command, args []string) error {
 	for _, command := range cmd.Commands() {
 		names = append(names, command.Name())
 	}
-	return usageError(cmd, fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), Nearest(args[0], names)))
+	err := fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), Nearest(args[0], names))
+	return usageError(cmd, err)
 }
 
 // NoArguments rejects arguments of a command that has only flags.

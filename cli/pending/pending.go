@@ -77,8 +77,8 @@ func (o *options) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if o.watch && (!terminal.OnTerminal(cmd.OutOrStdout()) || os.Getenv("TERM") == "dumb") {
-		return hint.Add(errors.New("--watch requires a terminal"), "Without a terminal, run 'taint-manager pending -o json' "+
-			"periodically.")
+		return hint.Add(errors.New("--watch requires a terminal"),
+			"Without a terminal, run 'taint-manager pending -o json' periodically.")
 	}
 	if o.watch || o.wait {
 		return o.follow(cmd, rules)

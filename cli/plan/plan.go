@@ -92,7 +92,9 @@ func (o *options) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	answer.WarnFirst(cmd.ErrOrStderr(), &plan.Remarks)
-	return o.output.Print(cmd, plan, func(t *answer.Text) { (&text{plan, t, o.anyway, source.FileName(o.rules.File)}).all() })
+	return o.output.Print(cmd, plan, func(t *answer.Text) {
+		(&text{plan, t, o.anyway, source.FileName(o.rules.File)}).all()
+	})
 }
 
 // ask reads the cluster and computes the plan.
@@ -153,8 +155,8 @@ func (o *options) changes() ([]foresight.Change, error) {
 	for _, written := range o.taints {
 		change, err := foresight.ParseChange(written)
 		if err != nil {
-			return nil, hint.Add(flags.Invalid("taint", written, err.Error()), "Use KEY[=VALUE]:EFFECT to set a taint, "+
-				"KEY:EFFECT- to remove it, or KEY- to remove all taints with this key.")
+			return nil, hint.Add(flags.Invalid("taint", written, err.Error()),
+				"Use KEY[=VALUE]:EFFECT to set a taint, KEY:EFFECT- to remove it, or KEY- to remove all taints with this key.")
 		}
 		changes = append(changes, change)
 	}

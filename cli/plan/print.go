@@ -102,7 +102,8 @@ func (t *text) evicted() string {
 		its, has = "the", "there are"
 	} else if t.Devices != nil {
 		its, has = "the", "there are"
-		where += foresight.Verb(all, " that uses ", " that use ") + foresight.Verb(len(t.Devices.Selected), "it", "them")
+		where += foresight.Verb(all, " that uses ", " that use ")
+		where += foresight.Verb(len(t.Devices.Selected), "it", "them")
 		if len(t.Nodes) > 0 {
 			where += " on " + t.nodes()
 		}

@@ -35,7 +35,8 @@ func (t *text) pods() {
 	for _, p := range t.Pods {
 		if (p.EvictedOrHeld() || t.Wide()) && (p.Selected || t.anyway) {
 			rows = append(rows, answer.Row{
-				PodRef: &p.PodRef, Prediction: &p.Prediction, When: t.when(p), Why: t.why(p), Open: p.Waits, Wider: t.wider(p),
+				PodRef: &p.PodRef, Prediction: &p.Prediction,
+				When: t.when(p), Why: t.why(p), Open: p.Waits, Wider: t.wider(p),
 			})
 		}
 	}

@@ -160,7 +160,8 @@ func (d *dumped) choose(
 		case c.Nodes > 0:
 			others = append(others, dated(root))
 		case c.Objects > 0:
-			r.Missing = append(r.Missing, fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest")))
+			unused := fmt.Sprintf("%s has no nodes of its own and was not used", cmp.Or(root, "the rest"))
+			r.Missing = append(r.Missing, unused)
 		default:
 			holes = append(holes, c.Holes...)
 		}
@@ -343,8 +344,8 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 func (c *collected) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
-		return hint.Add(fmt.Errorf("%s has a pod %s in the namespaces %s", c, s.Pod, flags.JoinWords(namespaces, "and")),
-			"Choose one with --namespace.")
+		list := flags.JoinWords(namespaces, "and")
+		return hint.Add(fmt.Errorf("%s has a pod %s in the namespaces %s", c, s.Pod, list), "Choose one with --namespace.")
 	case len(namespaces) == 1:
 		return nil
 	}

@@ -142,7 +142,8 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 func (c Cluster) readWholeCluster(ctx context.Context, to *foresight.Builder) {
 	all := to.WholeCluster()
 	bound := metav1.ListOptions{FieldSelector: "spec.nodeName!=" + unfinished}
-	if c.each(ctx, "nodes", "", metav1.ListOptions{}, all.Add) == nil && c.each(ctx, "pods", "", bound, all.Add) == nil {
+	err := c.each(ctx, "nodes", "", metav1.ListOptions{}, all.Add)
+	if err == nil && c.each(ctx, "pods", "", bound, all.Add) == nil {
 		to.SetWholeCluster(all)
 	}
 }

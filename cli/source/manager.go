@@ -34,8 +34,8 @@ type Manager struct {
 func NewManager(server string) (*Manager, error) {
 	base, err := url.Parse(server)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
-		return nil, hint.Add(flags.Invalid("server", nameOf(server, base), "must be the URL of a manager's --status-address"),
-			"Use http://127.0.0.1:8080 after 'kubectl -n kube-system port-forward POD 8080'.")
+		err := flags.Invalid("server", nameOf(server, base), "must be the URL of a manager's --status-address")
+		return nil, hint.Add(err, "Use http://127.0.0.1:8080 after 'kubectl -n kube-system port-forward POD 8080'.")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerPatience
@@ -79,8 +79,8 @@ func (m *Manager) get(ctx context.Context, tag string, into any) (changed bool, 
 		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err // without the address, which the message contains
 		}
-		return false, hint.Add(fmt.Errorf("cannot reach --server=%s: %w", m.name, err), "Check that 'kubectl -n kube-system "+
-			"port-forward POD 8080' is running, and that the manager runs with --status-address.")
+		return false, hint.Add(fmt.Errorf("cannot reach --server=%s: %w", m.name, err), "Check that "+
+			"'kubectl -n kube-system port-forward POD 8080' is running, and that the manager runs with --status-address.")
 	}
 	defer answer.Body.Close()
 	body := json.NewDecoder(http.MaxBytesReader(nil, answer.Body, largestAnswer))

@@ -279,7 +279,8 @@ func isStatic(p *v1.Pod) bool {
 // versionOf returns the state of an object.
 func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 	v := version{
-		uid: maphash.Comparable(b.seed, o.GetUID()), created: o.GetCreationTimestamp().Unix(), written: written.UnixMicro(),
+		uid:     maphash.Comparable(b.seed, o.GetUID()),
+		created: o.GetCreationTimestamp().Unix(), written: written.UnixMicro(),
 	}
 	var content any = o
 	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
@@ -377,8 +378,8 @@ func (b *Builder) remove(older *added) {
 func (b *Builder) Load(r Reading, q Moment) (*Model, error) {
 	repeated, superseded := b.repeated()
 	if len(repeated) > 0 {
-		return nil, hint.Add(fmt.Errorf("%s appears more than once in %s, in states of unknown order", slices.Min(repeated),
-			r.From), "Use files that were written at the same time.")
+		err := fmt.Errorf("%s appears more than once in %s, in states of unknown order", slices.Min(repeated), r.From)
+		return nil, hint.Add(err, "Use files that were written at the same time.")
 	}
 	if r.Journal == nil {
 		r.Journal = NewJournal("", "", "")

@@ -131,7 +131,7 @@ func apply(changes []Change, taints []v1.Taint) (after []v1.Taint, done []NodeCh
 		}
 		switch {
 		case len(done) > did:
-		case c.Remove && slices.ContainsFunc(taints, func(t v1.Taint) bool { return c.concerns(&t) }): // already removed
+		case c.Remove && slices.ContainsFunc(taints, func(t v1.Taint) bool { return c.concerns(&t) }): // is gone
 		case c.Remove:
 			done = append(done, NodeChange{Taint: c.Taint.ToString(), Change: Absent})
 		default:

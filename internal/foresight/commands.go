@@ -36,8 +36,8 @@ func commands(p *pod, e *Explanation) []Command {
 		taints = nil
 	}
 	if len(taints) > 0 && !slices.ContainsFunc(taints, isManaged) {
-		remove := "remove the " + Verb(len(taints), "taint to keep every pod that it evicts", "taints to keep every pod that "+
-			"they evict") + ", including this one"
+		remove := "remove the " + Verb(len(taints), "taint to keep every pod that it evicts",
+			"taints to keep every pod that they evict") + ", including this one"
 		list = append(list, Command{
 			remove,
 			"kubectl taint nodes " + shellWord(p.Node) + " " + strings.Join(removals, " "),

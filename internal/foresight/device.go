@@ -69,7 +69,8 @@ func ofDevice(p *device.Pair) Prediction {
 		Device: &UsedDevice{p.Device.String(), p.Claim.Name, p.Rule, p.Slice},
 	}
 	if p.Evict {
-		made.At, made.ExposedSince, made.SinceFrom, made.Taint = utc(p.At), utc(p.Start), FromTimeAdded, p.Taint.ToString()
+		made.At, made.ExposedSince, made.SinceFrom = utc(p.At), utc(p.Start), FromTimeAdded
+		made.Taint = p.Taint.ToString()
 		made.DeletedBy, made.Method = device.Controller, policy.Delete.Word()
 	}
 	return made
@@ -82,8 +83,8 @@ func (m *Model) explainDevices(p *pod) (list []ExplainedTaint) {
 		pair, alone := &pairs[i], ofDevice(&pairs[i])
 		list = append(list, ExplainedTaint{
 			Taint: pair.Taint.ToString(), Device: alone.Device, Since: utc(pair.Start), SinceFrom: FromTimeAdded,
-			Toleration: alone.Toleration, TolerationSeconds: cmp.Or(pair.Toleration, new(v1.Toleration)).TolerationSeconds,
-			Arithmetic: []string{alone.Reason}, Prediction: &alone,
+			TolerationSeconds: cmp.Or(pair.Toleration, new(v1.Toleration)).TolerationSeconds,
+			Toleration:        alone.Toleration, Arithmetic: []string{alone.Reason}, Prediction: &alone,
 		})
 	}
 	return list
@@ -169,7 +170,8 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 			planned.notes = append(planned.notes, none)
 		}
 		if r.Taint.Effect != v1.TaintEffectNoExecute {
-			planned.notes = append(planned.notes, r.Taint.ToString()+" evicts no pod; plan NoExecute to see what would go")
+			note := r.Taint.ToString() + " evicts no pod; plan NoExecute to see what would go"
+			planned.notes = append(planned.notes, note)
 		}
 	}
 	return planned, nil

@@ -217,7 +217,8 @@ func (n *node) since(t *v1.Taint, e *ExplainedTaint, bound time.Time) string {
 	if e.SinceFrom == NotKnown {
 		unknown += ". It was set between " + taint.Stamp(n.created) + " (node created) and " + since
 		if bound.After(n.created) {
-			unknown += "; the pod was assigned to the node at " + taint.Stamp(bound) + ", so its countdown started then or later"
+			unknown += "; the pod was assigned to the node at " + taint.Stamp(bound) +
+				", so its countdown started then or later"
 		}
 		return unknown + n.lastWritten()
 	}

@@ -108,7 +108,8 @@ func (m *Model) addPace(e *Explanation, p going, by *rulesAt) {
 func (m *Model) before(p going, evicted []going, by *rulesAt) (list []going) {
 	self, keys := m.whole.self(), by.taintKeys(p)
 	for _, a := range evicted {
-		if a.precedes(p) && slices.Equal(by.taintKeys(a), keys) && m.asksNoBudget(a) && !isOwn(self, a.pod, a.Prediction) {
+		same := a.precedes(p) && slices.Equal(by.taintKeys(a), keys)
+		if same && m.asksNoBudget(a) && !isOwn(self, a.pod, a.Prediction) {
 			list = append(list, a)
 		}
 	}

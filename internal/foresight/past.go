@@ -41,7 +41,7 @@ func pastOf(events []Event) (past PastEviction) {
 		case e.Reason == "EvictionBlocked" || e.Reason == "EvictionHeld":
 			past.Obstacle, past.ObstacleAt = strings.Replace(obstacle, ", and will be tried again", "", 1), &e.Time
 		case e.Reason != EvictionReason:
-		case strings.HasPrefix(e.Message, "Cancelling "): // the built-in controller's events begin so, too; they have no annotations
+		case strings.HasPrefix(e.Message, "Cancelling "): // also of the built-in controller, without annotations
 			past = PastEviction{cancelled: e.cancellation()}
 		default:
 			said := e.Annotations
@@ -57,7 +57,8 @@ func pastOf(events []Event) (past PastEviction) {
 
 // cancellation says when and why an eviction was cancelled, if the event names a probable cause; otherwise "".
 func (e *Event) cancellation() string {
-	if !strings.Contains(e.Message, eviction.OutageSpared) && !strings.Contains(e.Message, eviction.DeletedByDaemonSet) {
+	says := func(why string) bool { return strings.Contains(e.Message, why) }
+	if !says(eviction.OutageSpared) && !says(eviction.DeletedByDaemonSet) {
 		return ""
 	}
 	_, cause, _ := strings.Cut(e.Message, ": ")

@@ -153,7 +153,8 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 		m.noteDevices(&plan.Remarks, by.users, by.asked)
 	}
 	plan.BudgetsUnknown = m.reading.BudgetsUnknown != ""
-	if asked := slices.ContainsFunc(plan.Pods, func(p *PlannedPod) bool { return p.Asks }); asked || plan.Devices == nil {
+	asked := slices.ContainsFunc(plan.Pods, func(p *PlannedPod) bool { return p.Asks })
+	if asked || plan.Devices == nil {
 		m.addBudgetsUnknown(&plan.Remarks, asked)
 	}
 	return plan, nil
@@ -187,12 +188,14 @@ func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, h
 	case masked > 0:
 		return nil, nil, fmt.Errorf("cannot tell which nodes match %s: %s", q.Selector, hidden[0])
 	default:
-		return nil, nil, &QuestionError{What: "no node matches " + q.Selector.String(), Kubectl: "get nodes --show-labels"}
+		what := "no node matches " + q.Selector.String()
+		return nil, nil, &QuestionError{What: what, Kubectl: "get nodes --show-labels"}
 	}
 	for _, c := range q.Changes {
 		t := c.Taint.ToString()
 		if lack := nodesWith(plan.Nodes, Absent, t); c.Remove && len(lack) == len(plan.Nodes) {
-			return nil, nil, &QuestionError{What: "taint " + t + " not found on " + ShortList(lack), Kubectl: "describe nodes"}
+			what := "taint " + t + " not found on " + ShortList(lack)
+			return nil, nil, &QuestionError{What: what, Kubectl: "describe nodes"}
 		}
 	}
 	return taints, hidden, nil

@@ -86,9 +86,9 @@ func (r results) write(file, document string) error {
 const documentFormat = `# The figures of make scale
 
 ` + "`make scale`" + ` writes this page: taint-manager on clusters of up to a million pods of 4.5 kB, ten to a node, with a
-server that speaks the API server's protocol and answers each call after 2 ms. It shares the processors with that server.
-[performance.md](../performance.md) says what is missed and why. The built-in controller runs in a kube-controller-manager
-without client limits, against the same server.
+server that speaks the API server's protocol and answers each call after 2 ms. It shares the processors with that
+server. [performance.md](../performance.md) says what is missed and why. The built-in controller runs in a
+kube-controller-manager without client limits, against the same server.
 
 %s.
 
