@@ -166,13 +166,10 @@ func (c *Collection) Recognize() error {
 		return fmt.Errorf("the folders %s and %s have separate pods", home, others[0])
 	}
 	for folder := range c.podFiles {
-		if path.Dir(folder) != home {
-			return nil
+		if c.Tool = nil; path.Dir(folder) != home {
+			break
 		}
-	}
-	for folder := range c.podFiles {
-		c.Tool = &clusterInfo
-		c.Namespaces[path.Base(folder)] = true
+		c.Tool, c.Namespaces[path.Base(folder)] = &clusterInfo, true
 	}
 	return nil
 }

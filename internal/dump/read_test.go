@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/yaml/kyaml"
 
 	"github.com/taint-manager/taint-manager/internal/dump"
 )
@@ -132,6 +133,37 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 				t.Errorf("objects (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A list in the form of "kubectl -o kyaml" is read one item at a time, too.
+func TestAListOfKYAMLMayBeLargerThanWhatIsParsedAtOnce(t *testing.T) {
+	note := strings.Repeat("a line\n", dump.MostParsed/4/len("a line\n  "))
+	pod := func(name string) any {
+		return map[string]any{
+			"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{"containers": []any{map[string]any{"name": "c"}, map[string]any{"name": "d"}}},
+			"metadata": map[string]any{"name": name, "namespace": "shop", "annotations": map[string]any{"note": note}},
+		}
+	}
+	subjects := []any{map[string]any{"kind": "User", "name": "a"}, map[string]any{"kind": "User", "name": "b"}}
+	var text bytes.Buffer
+	for _, object := range []any{
+		map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "subjects": subjects},
+		map[string]any{"apiVersion": "v1", "items": []any{pod("a"), pod("b"), pod("c")}, "kind": "List", "metadata": map[string]any{"resourceVersion": ""}},
+		map[string]any{"apiVersion": "v1", "items": []any{}, "kind": "List"},
+		pod("d"),
+	} {
+		if err := new(kyaml.Encoder).FromObject(object, &text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := names(&text)
+	if diff := cmp.Diff([]string{"pod shop/a", "pod shop/b", "pod shop/c", "pod shop/d"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	page := "---\n{\n  apiVersion: \"v1\",\n  items: [{\n    kind: \"Pod\",\n  }],\n  kind: \"List\",\n  metadata: {\n    continue: \"x\",\n  },\n}\n"
+	if _, err := names(strings.NewReader(page)); err == nil || !strings.Contains(err.Error(), "more objects were left out") {
+		t.Errorf("a page: %v", err)
 	}
 }
 

@@ -132,6 +132,9 @@ func (y *yamlReader) read() error {
 	case y.lines.failure() != nil:
 		return nil
 	}
+	if err := y.add(line); err != nil { // the rest of a long one
+		return err
+	}
 	return y.add([]byte("---"))
 }
 
