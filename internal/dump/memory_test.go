@@ -62,9 +62,10 @@ func TestADumpInJSONOfAnySizeIsReadInTheSameMemory(t *testing.T) {
 	}
 }
 
-// No object takes as much memory, for its length, as a list of empty objects.
-func TestTheLargestObjectTakesLessThanAGigabyte(t *testing.T) {
-	const most, bytes = 1 << 30, dump.MostParsed / 32
+// No object takes as much memory, for its length, as a list of empty objects. Some of what is allocated is freed before
+// the object has been read.
+func TestTheLargestObjectTakesAboutAGigabyte(t *testing.T) {
+	const most, bytes = 5 << 28, dump.MostParsed / 32
 	for name, c := range map[string]struct{ before, each, after string }{
 		"YAML of an object":       {"kind: Service\napiVersion: v1\nspec: {selector: [", "{},", "]}\n"},
 		"YAML of an object, deep": {"kind: Service\napiVersion: v1\nspec: {selector: [", "{a: {}},", "]}\n"},

@@ -161,7 +161,7 @@ func TestAListOfKYAMLMayBeLargerThanWhatIsParsedAtOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"pod shop/a", "pod shop/b", "pod shop/c", "pod shop/d"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	page := "---\n{\n  apiVersion: \"v1\",\n  items: [{\n    kind: \"Pod\",\n  }],\n  kind: \"List\",\n  metadata: {\n    continue: \"x\",\n  },\n}\n"
+	page := "---\n{\n  apiVersion: \"v1\",\n  items: [{\n    kind: \"Service\",\n  }],\n  kind: \"List\",\n  metadata: {\n    continue: \"x\",\n  },\n}\n"
 	if _, err := names(strings.NewReader(page)); err == nil || !strings.Contains(err.Error(), "more objects were left out") {
 		t.Errorf("a page: %v", err)
 	}
@@ -452,8 +452,8 @@ func TestAnErrorOfTheReaderIsReportedAsSuch(t *testing.T) {
 func TestWhatIsTooLargeIsRefusedBeforeItFillsTheMemory(t *testing.T) {
 	for _, c := range []struct{ text, line, want string }{
 		{`{"items": [{"kind": "Pod", "x": "`, "y", "the object near byte 11 is larger than an API server allows"},
-		{"items:\n- kind: Pod\n  x: ", "y", "the YAML at line 2 has more than 4 MiB without an end; write it with -o json"},
-		{"items:\n- kind: Pod\n  x:\n", "  y: z\n", "the YAML at line 2 has more than 4 MiB without an end; write it with -o json"},
+		{"items:\n- kind: Pod\n  x: ", "y", "the YAML at line 2 has more than 3 MiB without an end; write it with -o json"},
+		{"items:\n- kind: Pod\n  x:\n", "  y: z\n", "the YAML at line 2 has more than 3 MiB without an end; write it with -o json"},
 	} {
 		endless := &io.LimitedReader{R: forever(c.line), N: 1 << 30}
 		if _, err := names(io.MultiReader(strings.NewReader(c.text), endless)); err == nil || err.Error() != c.want {

@@ -23,10 +23,10 @@ var (
 	lenient   = json.JoinOptions(oneOfEach, jsontext.AllowDuplicateNames(true))
 )
 
-// Bytes, at most. Objects of JSON that are not read are skipped; what is parsed may take two hundred times as many.
+// Bytes, at most. Objects of JSON that are not read are skipped; what is parsed may take 400 times as many.
 const (
-	largest    = 32 << 20 // of an object of JSON; the API server accepts 3 MiB
-	mostParsed = 4 << 20  // of an object that is read, and of a piece of YAML
+	largest    = 32 << 20 // of an object of JSON
+	mostParsed = 3 << 20  // of an object that is read, as the API server accepts, and of a piece of YAML
 	mostHeld   = 1 << 28  // of the items that wait for the kind of their list
 )
 

@@ -3,6 +3,7 @@ package dump
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -132,8 +133,8 @@ func (y *yamlReader) read() error {
 	case y.lines.failure() != nil:
 		return nil
 	}
-	if err := y.add(line); err != nil { // the rest of a long one
-		return err
+	if len(line) > 0 { // the text ends where a part of a line does
+		return cmp.Or(y.add(line), y.add([]byte("---")))
 	}
 	return y.add([]byte("---"))
 }
