@@ -55,10 +55,11 @@ type Tree struct {
 	Joined      string                 // the root of the collection to which files belong that are given alone
 
 	visit   func(root string) Visit
-	files   int              // that may still be read
-	bytes   int64            // that may still be read
-	kept    int64            // bytes of a zip archive within another archive, at most
-	decoder jsontext.Decoder // of one file after the other
+	files   int                        // that may still be read
+	bytes   int64                      // that may still be read
+	kept    int64                      // bytes of a zip archive within another archive, at most
+	buffers [deepest + 1]*bufio.Reader // by depth: files of one depth are read one after the other
+	decoder jsontext.Decoder           // of one file after the other
 }
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
@@ -170,7 +171,11 @@ func (t *Tree) content(p place, r io.Reader) error {
 	if p.depth++; p.depth > deepest {
 		return errors.New("archives are nested too deeply; extract this one first")
 	}
-	ahead := bufio.NewReaderSize(t.limited(r), 1<<14)
+	if t.buffers[p.depth] == nil {
+		t.buffers[p.depth] = bufio.NewReaderSize(nil, 1<<16)
+	}
+	ahead := t.buffers[p.depth]
+	ahead.Reset(t.limited(r))
 	peeked, _ := ahead.Peek(262) // as far as a tar archive has its mark; the next read returns an error again
 	begin := string(peeked)
 	for _, c := range compressions {
