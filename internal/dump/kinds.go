@@ -142,7 +142,7 @@ var readMembers = strings.Fields(`metadata spec status
 // mayBeRead reports whether a member is read, or refused because its name, which has the same first letter, may stand
 // for one that is.
 func mayBeRead(name string) bool {
-	return slices.ContainsFunc(readMembers, func(right string) bool {
+	return slices.Contains(readMembers, name) || slices.ContainsFunc(readMembers, func(right string) bool {
 		return name != "" && name[0]|' ' == right[0] && spelling.Near(name, right)
 	})
 }
