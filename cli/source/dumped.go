@@ -229,9 +229,8 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		}
 		return
 	}
-	for name := range from.Namespaces {
-		c.podsIn[name] = true // the dump has a list of its pods, which may be empty
-	}
+	maps.Copy(c.podsIn, from.Namespaces) // the dump has a list of their pods, which may be empty
+	delete(c.podsIn, "")
 	in = slices.Sorted(maps.Keys(c.podsIn))
 	r.PodNamespaces = c.podsIn
 	maps.DeleteFunc(r.PodNamespaces, func(name string, _ bool) bool { return from.Lacks(name) })
@@ -241,7 +240,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 		what := fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
 			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag)
 		addHole(r, what, s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
-	case !from.AllNamespaces:
+	case !from.Namespaces[""]:
 		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
 			foresight.ShortList(in)), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
 	}

@@ -13,6 +13,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // Collection is what one tool wrote into one folder or archive, at one time.
@@ -22,9 +24,8 @@ type Collection struct {
 	Holes          []Hole
 	Objects, Nodes int // numbers of those that are read
 
-	Namespaces    map[string]bool // those whose pods the tool has read, as far as the places of files show it
-	AllNamespaces bool            // the tool has listed all
-	PodLists      map[string]bool // those of the pods in lists and arrays, and "" if a PodList has no items
+	Namespaces map[string]bool // those whose pods the tool has read, as the places of files show it; "" if it lists all
+	PodLists   map[string]bool // those of the pods in lists and arrays, and "" if there is a PodList
 
 	visit                 Visit
 	nodes, pods, podFiles map[string]bool // folders with nodes, pods, and files named "pods"; of files in folders only
@@ -51,10 +52,8 @@ func (t *Tree) collection(p place) *Collection {
 		t.Collections[root] = c
 	}
 	if p.tool != nil && p.tool.namespaces != nil {
-		if found := p.tool.namespaces.FindStringSubmatch(p.below); found != nil && found[1] != "" {
+		if found := p.tool.namespaces.FindStringSubmatch(p.below); found != nil {
 			c.Namespaces[found[1]] = true
-		} else if found != nil {
-			c.AllNamespaces = true
 		}
 	}
 	if strings.HasPrefix(path.Base(p.path), "pods.") {
@@ -104,16 +103,21 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 		return t.failures(p, from)
 	}
 	ahead, _ := from.Peek(from.Size()) // the next read returns an error again
-	promising := wantedBegins.Match(ahead) || wantedNames.MatchString(p.path)
-	r := &reader{Decoder: &t.decoder, tree: t, collection: t.collection(p), file: p, lines: &objectLines{from: from}}
-	err := r.all(t.buffer(p.depth+1, r.lines))
+	r := &reader{
+		Decoder: &t.decoder, tree: t, collection: t.collection(p), file: p, lines: &objectLines{from: from},
+		promising: wantedBegins.Match(ahead) || wantedNames.MatchString(p.path),
+	}
+	err := r.all()
+	if broken := r.lines.failure(); broken != nil {
+		err = broken
+	}
 	if r.lines.logs {
 		r.collection.Tool = &clusterInfo
 	}
 	if err == nil || p.alone() || errors.Is(err, errTooMuch) {
 		return err
 	}
-	if r.wanted > 0 || promising {
+	if r.promising {
 		t.hole(p, Hole{What: err.Error() + ", so objects may be missing"})
 	}
 	return nil
@@ -121,9 +125,9 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 
 // wantedBegins finds a kind that is read in the beginning of a file.
 var wantedBegins = func() *regexp.Regexp {
-	var kinds []string
-	for i := range wanted {
-		kinds = append(kinds, wanted[i].kind)
+	kinds := []string{"Status"} // instead of a list
+	for _, w := range wanted {
+		kinds = append(kinds, w.kind)
 	}
 	return regexp.MustCompile(`kind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
 }()
@@ -136,7 +140,7 @@ func (t *Tree) failures(p place, from io.Reader) error {
 	for _, found := range pattern.FindAllSubmatch(text, -1) {
 		group := func(name string) string { return string(found[pattern.SubexpIndex(name)]) }
 		if resource := group("resource"); resource == "" || wantedNames.MatchString(resource) {
-			message := beginning(strings.Join(strings.Fields(group("message")), " "), 300)
+			message := truncate.Text(strings.Join(strings.Fields(group("message")), " "))
 			t.hole(p, Hole{What: "a request of " + p.tool.Name + " failed: " + message, Namespace: group("namespace")})
 		}
 	}
@@ -162,13 +166,10 @@ func (c *Collection) Recognize() error {
 		return fmt.Errorf("the folders %s and %s have separate pods", home, others[0])
 	}
 	for folder := range c.podFiles {
-		if path.Dir(folder) != home {
-			return nil
+		if c.Tool = nil; path.Dir(folder) != home {
+			break
 		}
-	}
-	for folder := range c.podFiles {
-		c.Tool = &clusterInfo
-		c.Namespaces[path.Base(folder)] = true
+		c.Tool, c.Namespaces[path.Base(folder)] = &clusterInfo, true
 	}
 	return nil
 }

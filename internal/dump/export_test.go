@@ -7,6 +7,9 @@ func ReadAlone(r io.Reader, to Visit) error {
 	return NewTree(func(string) Visit { return to }).File("dump", r)
 }
 
+// MostParsed is how many bytes an object that is read, and a piece of YAML, may have.
+const MostParsed = mostParsed
+
 // Limit sets how many files and bytes are read.
 func (t *Tree) Limit(files int, bytes int64) { t.files, t.bytes = files, bytes }
 

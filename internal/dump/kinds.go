@@ -25,25 +25,25 @@ import (
 
 // wantedKind is a kind that is read.
 type wantedKind struct {
-	apiVersion, kind, short string // kubectl has the short name
-	ours                    bool   // only objects of the manager are looked for, by their names
-	empty                   func() metav1.Object
+	apiVersion, kind string
+	ours             bool // only objects of the manager are looked for, by their names
+	empty            func() metav1.Object
 }
 
 var wanted = []wantedKind{
-	{"v1", "Node", "no", false, func() metav1.Object { return &v1.Node{} }},
-	{"v1", "Pod", "po", false, func() metav1.Object { return &v1.Pod{} }},
-	{"v1", "Event", "ev", false, func() metav1.Object { return &v1.Event{} }},
-	{"events.k8s.io/v1", "Event", "ev", false, func() metav1.Object { return &v1.Event{} }},
-	{"v1", "ConfigMap", "cm", true, func() metav1.Object { return &v1.ConfigMap{} }},
-	{"v1", "Namespace", "ns", false, func() metav1.Object { return &v1.Namespace{} }},
-	{"coordination.k8s.io/v1", "Lease", "lease", true, func() metav1.Object { return &coordinationv1.Lease{} }},
-	{"policy/v1", "PodDisruptionBudget", "pdb", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
-	{betaBudget, "PodDisruptionBudget", "pdb", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
-	{"resource.k8s.io/v1", "ResourceClaim", "", false, func() metav1.Object { return &resourcev1.ResourceClaim{} }},
-	{"resource.k8s.io/v1", "ResourceSlice", "", false, func() metav1.Object { return &resourcev1.ResourceSlice{} }},
-	{"resource.k8s.io/v1", "DeviceTaintRule", "", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
-	{"resource.k8s.io/v1beta2", "DeviceTaintRule", "", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
+	{"v1", "Node", false, func() metav1.Object { return &v1.Node{} }},
+	{"v1", "Pod", false, func() metav1.Object { return &v1.Pod{} }},
+	{"v1", "Event", false, func() metav1.Object { return &v1.Event{} }},
+	{"events.k8s.io/v1", "Event", false, func() metav1.Object { return &v1.Event{} }},
+	{"v1", "ConfigMap", true, func() metav1.Object { return &v1.ConfigMap{} }},
+	{"v1", "Namespace", false, func() metav1.Object { return &v1.Namespace{} }},
+	{"coordination.k8s.io/v1", "Lease", true, func() metav1.Object { return &coordinationv1.Lease{} }},
+	{"policy/v1", "PodDisruptionBudget", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{betaBudget, "PodDisruptionBudget", false, func() metav1.Object { return &policyv1.PodDisruptionBudget{} }},
+	{"resource.k8s.io/v1", "ResourceClaim", false, func() metav1.Object { return &resourcev1.ResourceClaim{} }},
+	{"resource.k8s.io/v1", "ResourceSlice", false, func() metav1.Object { return &resourcev1.ResourceSlice{} }},
+	{"resource.k8s.io/v1", "DeviceTaintRule", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
+	{"resource.k8s.io/v1beta2", "DeviceTaintRule", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
 }
 
 // betaBudget is the first version of PodDisruptionBudgets. An empty selector selects no pod there.
@@ -142,7 +142,7 @@ var readMembers = strings.Fields(`metadata spec status
 // mayBeRead reports whether a member is read, or refused because its name, which has the same first letter, may stand
 // for one that is.
 func mayBeRead(name string) bool {
-	return slices.ContainsFunc(readMembers, func(right string) bool {
+	return slices.Contains(readMembers, name) || slices.ContainsFunc(readMembers, func(right string) bool {
 		return name != "" && name[0]|' ' == right[0] && spelling.Near(name, right)
 	})
 }
@@ -169,26 +169,20 @@ func members[T any](all bool) *json.Unmarshalers {
 			fields[name] = i
 		}
 	}
-	member := func(d *jsontext.Decoder, to *T) error {
-		token, err := d.ReadToken()
-		if err != nil {
-			return err
-		}
-		name := token.String()
-		field, known := fields[name]
-		switch {
-		case known && field >= 0:
-			return json.UnmarshalDecode(d, reflect.ValueOf(to).Elem().Field(field).Addr().Interface())
-		case known || !all && !mayBeRead(name):
-			return d.SkipValue()
-		}
-		return fmt.Errorf("unknown field %q in %s", name, reflect.TypeFor[T]().Name())
-	}
 	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
 		if d.PeekKind() != '{' {
 			return errors.ErrUnsupported // null, or refused
 		}
-		return contents(d, func() error { return member(d, to) })
+		return contents(d, func(name string) error {
+			field, known := fields[name]
+			switch {
+			case known && field >= 0:
+				return json.UnmarshalDecode(d, reflect.ValueOf(to).Elem().Field(field).Addr().Interface())
+			case known || !all && !mayBeRead(name):
+				return d.SkipValue()
+			}
+			return fmt.Errorf("unknown field %q in %s", name, reflect.TypeFor[T]().Name())
+		})
 	})
 }
 

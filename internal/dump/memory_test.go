@@ -2,6 +2,8 @@ package dump_test
 
 import (
 	"io"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +58,31 @@ func TestADumpInJSONOfAnySizeIsReadInTheSameMemory(t *testing.T) {
 		t.Logf("%s: %d kB for 1000 pods, %d kB for 4000", name, small>>10, large>>10)
 		if large > small+256<<10 {
 			t.Errorf("%s: 4000 pods take %d kB, 1000 take %d kB", name, large>>10, small>>10)
+		}
+	}
+}
+
+// No object takes as much memory, for its length, as a list of empty objects. Some of what is allocated is freed before
+// the object has been read.
+func TestTheLargestObjectTakesAboutAGigabyte(t *testing.T) {
+	const most, bytes = 5 << 28, dump.MostParsed / 32
+	for name, c := range map[string]struct{ before, each, after string }{
+		"YAML of an object":       {"kind: Service\napiVersion: v1\nspec: {selector: [", "{},", "]}\n"},
+		"YAML of an object, deep": {"kind: Service\napiVersion: v1\nspec: {selector: [", "{a: {}},", "]}\n"},
+		"JSON of a pod":           {`{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"}, "status": {"containerStatuses": [{}`, ",{}", "]}}"},
+		"JSON of a slice":         {`{"kind": "ResourceSlice", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "a"}, "spec": {"devices": [{}`, ",{}", "]}}"},
+	} {
+		text := c.before + strings.Repeat(c.each, bytes/len(c.each)) + c.after
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := dump.ReadAlone(strings.NewReader(text), func(any, []time.Time) {}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		runtime.ReadMemStats(&after)
+		allocated := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text))
+		t.Logf("%s: %d bytes for each byte", name, allocated)
+		if allocated*dump.MostParsed > most {
+			t.Errorf("%s: it takes %d bytes for each byte, %d MiB at most", name, allocated, allocated*dump.MostParsed>>20)
 		}
 	}
 }

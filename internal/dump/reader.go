@@ -1,7 +1,6 @@
 package dump
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -9,9 +8,12 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // lenient are the options to accept the texts that package encoding/json accepts. In an object that is read, no name
@@ -21,9 +23,11 @@ var (
 	lenient   = json.JoinOptions(oneOfEach, jsontext.AllowDuplicateNames(true))
 )
 
+// Bytes, at most. Objects of JSON that are not read are skipped; what is parsed may take 400 times as many.
 const (
-	largest  = 32 << 20 // bytes of an object, at most; the API server accepts 3 MiB
-	mostHeld = 1 << 28  // bytes of the items that wait for the kind of their list, at most
+	largest    = 32 << 20 // of an object of JSON
+	mostParsed = 3 << 20  // of an object that is read, as the API server accepts, and of a piece of YAML
+	mostHeld   = 1 << 28  // of the items that wait for the kind of their list
 )
 
 // jsonBegins is the first line of JSON: in YAML of one line, names have no quotes.
@@ -38,13 +42,12 @@ type reader struct {
 	file       place
 	lines      *objectLines
 	text       io.LimitedReader // of JSON, up to the end of the largest object
+	spare      jsontext.Value   // memory for the members of the next object
+	begins     int64            // the byte of JSON near which the object being read begins
+	line       int              // the line at which the piece of YAML begins that is being read; 0 in JSON
 
-	begins int64          // the byte of JSON near which the object being read begins
-	line   int            // the line at which the piece of YAML begins that is being read; 0 in JSON
-	spare  jsontext.Value // memory for the members of the next object
-
-	read, wanted int // number of objects, and of those whose kind is read
-	held         int // bytes of the items that wait for the kind of their list
+	promising bool // a file with objects that are read
+	held      int  // bytes of the items that wait for the kind of their list
 }
 
 // object is an object or a list. Its members are decoded when its kind is known.
@@ -52,13 +55,10 @@ type object struct {
 	apiVersion, kind string
 	members          jsontext.Value // all others; while they are read, with a comma after each, and not closed
 
-	at     string // where it is: in a document of YAML, or near a byte of JSON
-	listed bool   // it is in a list or an array
-
-	hasItems bool      // it has an array of items, which are passed on while the list is read
-	some     bool      // there is an object among them
+	at       string    // where it is: in a document of YAML, or near a byte of JSON
+	listed   bool      // it is in a list or an array
+	hasItems bool      // it has items, which are passed on while the list is read
 	waiting  []*object // items that wait for an apiVersion or a kind that comes after them
-	other    string    // how the member "items" begins if it is no array of a list
 }
 
 // foreign reports whether an apiVersion is that of another group than those of the kinds that are read, which have no
@@ -72,9 +72,6 @@ func (o *object) foreign() bool {
 func (o *object) isList() bool {
 	return strings.HasSuffix(o.kind, "List") || !o.foreign() && strings.HasSuffix(strings.ToLower(o.kind), "list")
 }
-
-// mayBeList reports whether the object is a list, as far as it has been read.
-func (o *object) mayBeList() bool { return o.kind == "" || o.isList() }
 
 // kindOfItems returns the kind of the items that do not have one: the API server's own lists have it once.
 func (o *object) kindOfItems() string {
@@ -90,31 +87,20 @@ func (o *object) inherit(list *object) {
 }
 
 // all reads a file that is not compressed. The error is a clause that says what is wrong with it and where.
-func (r *reader) all(plain *bufio.Reader) error {
-	ahead, err := plain.Peek(plain.Size()) // the next read returns an error again
-	text, marked := bytes.CutPrefix(ahead, []byte("\ufeff"))
-	if marked { // some programs begin UTF-8 with a byte order mark
-		_, _ = plain.Discard(len("\ufeff"))
+func (r *reader) all() error {
+	for r.lines.next() && len(bytes.TrimSpace(r.lines.rest)) == 0 {
 	}
-	line, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
-	first := string(bytes.TrimSpace(line))
+	r.lines.rest = bytes.TrimPrefix(r.lines.rest, []byte("\ufeff")) // some programs begin UTF-8 with a byte order mark
+	first := string(bytes.TrimSpace(r.lines.rest))
 	switch mistake, beside := mistakenFor(first); {
-	case first == "" && errors.Is(err, io.EOF):
-		return errors.New("it is empty")
 	case beside && !r.file.alone():
 		return nil
 	case mistake != "":
 		return errors.New(mistake)
+	case jsonBegins.MatchString(first):
+		return r.json()
 	}
-	if !jsonBegins.MatchString(first) {
-		return (&yamlReader{to: r, seen: map[string]bool{}}).read(plain)
-	}
-	r.text.R = plain
-	r.Reset(&r.text, lenient)
-	for err = nil; err == nil; {
-		err = r.value(nil)
-	}
-	return r.failure(err)
+	return (&yamlReader{reader: r, seen: map[string]bool{}, items: true}).read()
 }
 
 // value reads an object, a list or an array, in this list; nil is none. It returns io.EOF at the end of the text.
@@ -122,7 +108,7 @@ func (r *reader) value(list *object) error {
 	r.begins, r.text.N = r.InputOffset(), largest
 	switch r.PeekKind() {
 	case '[':
-		return contents(r.Decoder, func() error { return r.value(list) })
+		return contents(r.Decoder, func(string) error { return r.value(list) })
 	case '{':
 		o := r.begin()
 		if err := r.fill(o); err != nil {
@@ -134,19 +120,7 @@ func (r *reader) value(list *object) error {
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("expected a Kubernetes object, found %s %s", beginning(string(value), 80), r.place())
-}
-
-// contents reads an array or an object, of which read reads an element or a member.
-func contents(d *jsontext.Decoder, read func() error) error {
-	_, err := d.ReadToken()
-	for err == nil && d.PeekKind() != ']' && d.PeekKind() != '}' {
-		err = read()
-	}
-	if err == nil {
-		_, err = d.ReadToken()
-	}
-	return err
+	return fmt.Errorf("expected a Kubernetes object, found %s %s", truncate.Text(string(value)), r.place())
 }
 
 // begin returns the object or list that begins here.
@@ -158,38 +132,46 @@ func (r *reader) begin() *object {
 
 // fill may be called more than once for a list.
 func (r *reader) fill(o *object) error {
-	return contents(r.Decoder, func() error { return r.member(o) })
+	return contents(r.Decoder, func(name string) error { return r.member(o, name) })
 }
 
-func (r *reader) member(o *object) error {
-	token, err := r.ReadToken()
-	if err != nil {
-		return err
+// contents reads an array or an object, of which read reads an element, or the value of the member of this name.
+func contents(d *jsontext.Decoder, read func(name string) error) error {
+	begin, err := d.ReadToken()
+	named := begin.Kind() == '{'
+	for err == nil && d.PeekKind() != ']' && d.PeekKind() != '}' {
+		var name jsontext.Token
+		if named {
+			name, err = d.ReadToken()
+		}
+		if err == nil {
+			err = read(name.String())
+		}
 	}
-	name := token.String()
-	if name == "items" && r.PeekKind() == '[' && o.mayBeList() {
-		o.hasItems = true
-		return r.value(o)
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	return err
+}
+
+func (r *reader) member(o *object, name string) error {
+	if name == "items" && (o.kind == "" || o.isList()) {
+		o.hasItems = r.PeekKind() == '[' || r.PeekKind() == 'n'
+		if r.PeekKind() == '[' {
+			return r.value(o)
+		}
 	}
 	value, err := r.ReadValue()
-	if err != nil {
-		return err
-	}
 	switch name {
 	case "apiVersion":
-		err = json.Unmarshal(value, &o.apiVersion, lenient)
+		_ = json.Unmarshal(value, &o.apiVersion, lenient) // it stays empty if it is no text
 	case "kind":
-		err = json.Unmarshal(value, &o.kind, lenient)
-	case "items":
-		o.other = beginning(string(value), 80)
+		_ = json.Unmarshal(value, &o.kind, lenient)
 	default:
 		o.members, _ = jsontext.AppendQuote(o.members, cmp.Or(coreNames[name], name)) // invalid UTF-8 is replaced
 		o.members = append(append(append(o.members, ':'), value...), ',')
 	}
-	if err != nil {
-		return fmt.Errorf("invalid object %s: %w", o.at, err)
-	}
-	return nil
+	return err
 }
 
 // take passes on a list, or an object of this list; nil is none.
@@ -197,18 +179,17 @@ func (r *reader) take(o, list *object) error {
 	o.members = append(bytes.TrimSuffix(o.members, []byte(",")), '}')
 	r.spare = o.members
 	switch {
-	case o.hasItems || o.other != "" && o.mayBeList():
+	case o.hasItems:
 		return r.list(o)
 	case list == nil:
 		return r.pass(o)
 	}
-	list.some = true
 	if o.inherit(list); o.apiVersion != "" && o.kind != "" {
 		return r.pass(o)
 	}
 	o.members = o.members.Clone()
 	list.waiting = append(list.waiting, o)
-	if r.held += len(o.members); r.held > mostHeld {
+	if r.held += len(o.members) + int(unsafe.Sizeof(*o)); r.held > mostHeld {
 		return fmt.Errorf("the list %s has its kind after more than %d MiB; use -o json", list.at, mostHeld>>20)
 	}
 	return nil
@@ -218,14 +199,12 @@ func (r *reader) take(o, list *object) error {
 // list, or if it has no kind in YAML: kubectl writes the kind after the items.
 func (r *reader) list(o *object) error {
 	switch more := o.leftOut(); {
-	case !o.hasItems && o.other != "null":
-		return fmt.Errorf(`invalid "items" of the list %s: must be an array, found %s`, o.at, o.other)
 	case r.line > 0 && o.kind == "":
 		return fmt.Errorf("the list %s has no kind, so it may be truncated", o.at)
 	case more != "":
 		return fmt.Errorf("the list %s is one page of a longer list: %s left out", o.at, more)
 	}
-	if o.kindOfItems() == "Pod" && !o.foreign() && !o.some {
+	if o.kindOfItems() == "Pod" && !o.foreign() {
 		r.collection.PodLists[""] = true
 	}
 	for _, item := range o.waiting {
@@ -240,19 +219,15 @@ func (r *reader) list(o *object) error {
 // pass passes an object on if its kind is one of those that are read. It returns an error if the object must not be
 // skipped, although its kind is another. A folder has answers of the API server that are no objects.
 func (r *reader) pass(o *object) error {
-	r.read++
 	if w := o.wanted(); w != nil {
-		r.wanted++
+		r.promising = true
 		return r.passWanted(o, w)
 	}
-	why, inFolder := o.refused(), !r.file.alone()
+	why, noObject := o.refused(), o.kind == "" || o.isList() && !wantedBegins.MatchString("kind: "+o.kind)
 	switch {
 	case why == watchEvents:
 		return errors.New(why)
-	case why == "", inFolder && (o.kind == "" || o.isList() && !wantedBegins.MatchString("kind: "+o.kind)):
-		return nil
-	case inFolder && o.kind == "Status":
-		r.tree.hole(r.file, Hole{What: "it " + why})
+	case why == "", noObject && !r.file.alone():
 		return nil
 	}
 	return fmt.Errorf("the object %s %s", o.at, why)
@@ -266,22 +241,21 @@ func (r *reader) passWanted(o *object, w *wantedKind) error {
 			o.members = nullText.ReplaceAll(o.members, []byte("${1}null${2}"))
 		}
 	}
+	if len(o.members) > mostParsed {
+		return fmt.Errorf("the %s %s is larger than an API server allows", o.kind, o.at)
+	}
 	typed, err := o.decode(w)
 	if err != nil {
 		return err
 	}
 	name, namespace := typed.GetName(), typed.GetNamespace()
-	part, value := "name", name
-	if !Masked(name) {
-		part, value = "namespace", namespace
-	}
 	switch errs := impossible(typed); {
 	case name == "":
 		return fmt.Errorf("the %s %s has no name, so it may be truncated", o.kind, o.at)
 	case name[0] == '-': // commands would take it as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.kind, o.at, name)
-	case !w.ours && Masked(value):
-		what := fmt.Sprintf("a %s was skipped, because its %s is masked (%s)", o.kind, part, value)
+	case !w.ours && Masked(key(namespace, name)):
+		what := fmt.Sprintf("%s %s was skipped, because its name is masked", o.kind, key(namespace, name))
 		r.tree.hole(r.file, Hole{What: what, Skipped: o.kind})
 	case len(errs) > 0:
 		what := fmt.Sprintf("%s %s was skipped: %v", o.kind, key(namespace, name), errs.ToAggregate())
@@ -299,23 +273,23 @@ func (r *reader) place() string {
 	return fmt.Sprintf("near byte %d", r.begins)
 }
 
-// failure returns an error that names the defect of the text itself, which is JSON, and its place; nil at its end.
-func (r *reader) failure(err error) error {
+// json returns an error that names the defect of the text itself and its place.
+func (r *reader) json() (err error) {
+	r.text.R = r.lines
+	for r.Reset(&r.text, lenient); err == nil; {
+		err = r.value(nil)
+	}
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)
-	end := r.InputOffset() + int64(len(r.UnreadBuffer()))
-	broken := r.lines.err
-	truncated := errors.Is(err, io.ErrUnexpectedEOF)
+	ended, truncated := errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF)
 	switch {
-	case r.text.N <= 0 && (truncated || errors.Is(err, io.EOF)):
+	case r.text.N <= 0 && (truncated || ended):
 		return fmt.Errorf("the object near byte %d is larger than an API server allows", r.begins)
-	case errors.Is(err, io.EOF):
+	case ended:
 		return nil
-	case broken != nil && errors.Is(err, broken):
-		return fmt.Errorf("reading it failed at byte %d: %w", end, broken)
 	case truncated:
-		return fmt.Errorf("it is truncated at byte %d, after %d complete objects", end, r.read)
+		return fmt.Errorf("it is truncated at byte %d", r.InputOffset()+int64(len(r.UnreadBuffer())))
 	case invalid:
-		return fmt.Errorf("invalid JSON after byte %d and %d complete objects: %w", syntax.ByteOffset, r.read, syntax.Err)
+		return fmt.Errorf("invalid JSON after byte %d: %w", syntax.ByteOffset, syntax.Err)
 	}
 	return err
 }

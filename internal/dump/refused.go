@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/spelling"
+	"github.com/taint-manager/taint-manager/internal/truncate"
 )
 
 // noEvidence has what is often kept of a cluster and has no objects that can be read, by how it begins: a byte that is
@@ -24,6 +25,7 @@ var noEvidence = []struct {
 }{
 	{regexp.MustCompile(`^\x{FFFD}{2}.?\x00`), false,
 		"it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >)"},
+	{regexp.MustCompile(`^$`), false, "it is empty"},
 	{regexp.MustCompile(`^<`), false, "it is HTML: a login page or a proxy answered instead of the API server"},
 	{regexp.MustCompile(`^7z\x{FFFD}{2}'\x1c`), false, "it is a 7z archive (only tar and zip archives are supported)"},
 	{regexp.MustCompile(`^.{16}\x{FFFD}{2}\f`), false, "it is a snapshot of etcd, which cannot be parsed"},
@@ -41,7 +43,7 @@ var noEvidence = []struct {
 func mistakenFor(line string) (what string, beside bool) {
 	for _, f := range noEvidence {
 		if f.begins.MatchString(line) {
-			return strings.Replace(f.what, "%s", beginning(strings.TrimSuffix(line, "."), 300), 1), f.beside
+			return strings.Replace(f.what, "%s", truncate.Text(strings.TrimSuffix(line, ".")), 1), f.beside
 		}
 	}
 	return "", false
@@ -70,7 +72,7 @@ func (o *object) leftOut() string {
 	case left == "1":
 		return "1 " + more + " was"
 	case left != "" && left != "0" && left != "null":
-		return beginning(left, 80) + " " + more + "s were"
+		return truncate.Text(left) + " " + more + "s were"
 	case list.Continue != "":
 		return more + "s were"
 	}
@@ -97,10 +99,8 @@ func (o *object) refused() string {
 	case o.isList():
 		return "is a " + o.kind + ` without "items"`
 	}
-	name := strings.ToLower(o.kind)
-	singular := strings.TrimRight(name, "s")
 	for _, w := range wanted {
-		if name == w.short || singular == w.short || spelling.Near(singular, w.kind) {
+		if spelling.Near(strings.TrimRight(o.kind, "s"), w.kind) {
 			const what = "has apiVersion %q and kind %q (did you mean apiVersion: %s, kind: %s?)"
 			return fmt.Sprintf(what, o.apiVersion, o.kind, w.apiVersion, w.kind)
 		}
@@ -116,24 +116,9 @@ func (o *object) unreadable(err error) error {
 	case bytes.Contains(o.members, []byte("$(time-offset-nanosecond ")):
 		return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
 			"does not have; use kubectl instead")
-	case nullText.Match(o.members):
-		return errors.New("the " + what + ` has the string "null" for null, as Rancher's support-bundle-kit writes it; ` +
-			"use the whole bundle")
 	}
 	return errors.New("invalid " + what + ": " + err.Error()) // the text as a whole is fine
 }
 
 // key returns a namespace and a name, as people write them.
 func key(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
-
-// beginning returns a text, or its first characters if it is longer than most bytes. A string of JSON keeps its quotes.
-func beginning(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	short := strings.ToValidUTF8(text[:most], "") + "..."
-	if text[0] == '"' {
-		short += `"`
-	}
-	return short
-}

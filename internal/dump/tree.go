@@ -58,7 +58,7 @@ type Tree struct {
 	files   int                        // that may still be read
 	bytes   int64                      // that may still be read
 	kept    int64                      // bytes of a zip archive within another archive, at most
-	buffers [deepest + 2]*bufio.Reader // by depth: files of one depth are read one after the other
+	buffers [deepest + 1]*bufio.Reader // by depth: files of one depth are read one after the other
 	decoder jsontext.Decoder           // of one file after the other
 }
 
@@ -136,14 +136,6 @@ func (t *Tree) member(p place, open func() (io.ReadCloser, error)) error {
 	return nil
 }
 
-func (t *Tree) buffer(depth int, r io.Reader) *bufio.Reader {
-	if t.buffers[depth] == nil {
-		t.buffers[depth] = bufio.NewReaderSize(nil, 1<<16)
-	}
-	t.buffers[depth].Reset(r)
-	return t.buffers[depth]
-}
-
 type readFunc func(p []byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
@@ -179,7 +171,11 @@ func (t *Tree) content(p place, r io.Reader) error {
 	if p.depth++; p.depth > deepest {
 		return errors.New("archives are nested too deeply; extract this one first")
 	}
-	ahead := t.buffer(p.depth, t.limited(r))
+	if t.buffers[p.depth] == nil {
+		t.buffers[p.depth] = bufio.NewReaderSize(nil, 1<<16)
+	}
+	ahead := t.buffers[p.depth]
+	ahead.Reset(t.limited(r))
 	peeked, _ := ahead.Peek(262) // as far as a tar archive has its mark; the next read returns an error again
 	begin := string(peeked)
 	for _, c := range compressions {
@@ -240,14 +236,17 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 // zipped reads the files of a zip archive, whose directory is at its end: in place if it is a file of the disk. Any
 // other is held, up to a limit.
 func (t *Tree) zipped(p place, file, ahead io.Reader) error {
-	at, size := onDisk(file)
-	if at == nil {
+	at, _ := file.(io.ReaderAt)
+	size := int64(0)
+	if f, ok := file.(io.Seeker); ok && at != nil {
+		size, _ = f.Seek(0, io.SeekEnd) // 0 if it is a pipe
+	}
+	if size == 0 {
 		held, err := io.ReadAll(io.LimitReader(ahead, t.kept+1))
 		if err != nil {
 			return damaged("zip", err)
 		}
-		at, size = bytes.NewReader(held), int64(len(held))
-		if size > t.kept {
+		if at, size = bytes.NewReader(held), int64(len(held)); size > t.kept {
 			const what = "the zip archive has more than %d MiB and is not a file of its own, so it was not read"
 			t.hole(p, Hole{What: fmt.Sprintf(what, mostKept>>20)})
 			return nil
@@ -272,15 +271,4 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 		}
 	}
 	return nil
-}
-
-// onDisk returns a file of the disk and its size; nil if it is none.
-func onDisk(file io.Reader) (io.ReaderAt, int64) {
-	at, readable := file.(io.ReaderAt)
-	if f, ok := file.(fs.File); ok && readable {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return at, info.Size()
-		}
-	}
-	return nil, 0
 }
