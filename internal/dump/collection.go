@@ -35,7 +35,6 @@ type Collection struct {
 type Hole struct {
 	What      string // a clause
 	Namespace string // the only one that it concerns; empty if that is not known
-	Skipped   string // the kind of an object that was skipped; empty if it may be any number of objects
 }
 
 func (t *Tree) collection(p place) *Collection {

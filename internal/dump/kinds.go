@@ -43,11 +43,13 @@ var wanted = []wantedKind{
 	{"resource.k8s.io/v1", "ResourceClaim", false, func() metav1.Object { return &resourcev1.ResourceClaim{} }},
 	{"resource.k8s.io/v1", "ResourceSlice", false, func() metav1.Object { return &resourcev1.ResourceSlice{} }},
 	{"resource.k8s.io/v1", "DeviceTaintRule", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
-	{"resource.k8s.io/v1beta2", "DeviceTaintRule", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
+	{betaRule, "DeviceTaintRule", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
 }
 
-// betaBudget is the first version of PodDisruptionBudgets. An empty selector selects no pod there.
-const betaBudget = "policy/v1beta1"
+const (
+	betaBudget = "policy/v1beta1" // in which an empty selector selects no pod
+	betaRule   = "resource.k8s.io/v1beta2"
+)
 
 // wanted returns the kind of the object if it is one of those that are read; otherwise nil.
 func (o *object) wanted() *wantedKind {
@@ -83,8 +85,8 @@ var coreNames = map[string]string{
 	"deprecatedFirstTimestamp": "firstTimestamp", "deprecatedLastTimestamp": "lastTimestamp",
 }
 
-// adapt makes an object of any API version one of the version in which its kind is visited, without UIDs that a redactor
-// has masked: other objects may have the same mask.
+// adapt makes an object of any API version one of the version in which its kind is visited, without UIDs that a
+// redactor has masked: other objects may have the same mask.
 func adapt(object metav1.Object, apiVersion string) {
 	if Masked(string(object.GetUID())) {
 		object.SetUID("")

@@ -33,8 +33,8 @@ const (
 // jsonBegins is the first line of JSON: in YAML of one line, names have no quotes.
 var jsonBegins = regexp.MustCompile(`^(\[|\{\s*(["}]|$))`)
 
-// reader reads the objects of a file, and lists and arrays of objects, however they are nested. It holds one object at a
-// time, and refuses what an API server does not have.
+// reader reads the objects of a file, and lists and arrays of objects, however they are nested. It holds one object at
+// a time, and refuses what an API server does not have.
 type reader struct {
 	*jsontext.Decoder
 	tree       *Tree
@@ -233,8 +233,8 @@ func (r *reader) pass(o *object) error {
 	return fmt.Errorf("the object %s %s", o.at, why)
 }
 
-// passWanted passes on an object whose kind is read, unless a part of its key is masked, which other objects may have in
-// common, or it has a value that no API server stores.
+// passWanted passes on an object whose kind is read, unless a part of its key is masked, which other objects may have
+// in common, or it has a value that no API server stores.
 func (r *reader) passWanted(o *object, w *wantedKind) error {
 	if tool := r.collection.Tool; tool != nil && tool.nulls {
 		for range 2 { // a comma belongs to one match only
@@ -256,10 +256,10 @@ func (r *reader) passWanted(o *object, w *wantedKind) error {
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.kind, o.at, name)
 	case !w.ours && Masked(key(namespace, name)):
 		what := fmt.Sprintf("%s %s was skipped, because its name is masked", o.kind, key(namespace, name))
-		r.tree.hole(r.file, Hole{What: what, Skipped: o.kind})
+		r.tree.hole(r.file, Hole{What: what})
 	case len(errs) > 0:
 		what := fmt.Sprintf("%s %s was skipped: %v", o.kind, key(namespace, name), errs.ToAggregate())
-		r.tree.hole(r.file, Hole{What: what, Namespace: namespace, Skipped: o.kind})
+		r.tree.hole(r.file, Hole{What: what, Namespace: namespace})
 	default:
 		r.collection.add(typed, o.listed, r.file)
 	}

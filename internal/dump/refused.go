@@ -23,18 +23,24 @@ var noEvidence = []struct {
 	beside bool
 	what   string // %s is the first line
 }{
-	{regexp.MustCompile(`^\x{FFFD}{2}.?\x00`), false,
-		"it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >)"},
+	{
+		regexp.MustCompile(`^\x{FFFD}{2}.?\x00`), false,
+		"it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >)",
+	},
 	{regexp.MustCompile(`^$`), false, "it is empty"},
 	{regexp.MustCompile(`^<`), false, "it is HTML: a login page or a proxy answered instead of the API server"},
 	{regexp.MustCompile(`^7z\x{FFFD}{2}'\x1c`), false, "it is a 7z archive (only tar and zip archives are supported)"},
 	{regexp.MustCompile(`^.{16}\x{FFFD}{2}\f`), false, "it is a snapshot of etcd, which cannot be parsed"},
 	{regexp.MustCompile(`^(# HELP |# TYPE |kube_)`), false, "it contains metrics, which lack tolerations"},
-	{regexp.MustCompile(`^(Error from server|error: |No resources found|Unable to connect|The connection to the server)`),
-		false, "it is a kubectl message: %s"},
+	{
+		regexp.MustCompile(`^(Error from server|error: |No resources found|Unable to connect|The connection to the server)`),
+		false, "it is a kubectl message: %s",
+	},
 	{regexp.MustCompile(`^Name:  `), true, "it is the output of kubectl describe, which cannot be parsed"},
-	{regexp.MustCompile(`^\{"kind":"Event","apiVersion":"audit\.k8s\.io/`), true,
-		"it is an audit log, which lacks most objects"},
+	{
+		regexp.MustCompile(`^\{"kind":"Event","apiVersion":"audit\.k8s\.io/`), true,
+		"it is an audit log, which lacks most objects",
+	},
 	{regexp.MustCompile(`^[^a-z:{\["#]*   [^a-z:{\["#]*$`), true, "it is a human-readable table, which lacks most fields"},
 }
 
@@ -110,14 +116,13 @@ func (o *object) refused() string {
 
 // unreadable returns why an object can't be read whose kind is. A dialect is named by the tool that writes it.
 func (o *object) unreadable(err error) error {
-	of := o.tell().Metadata
-	what := o.kind + " " + key(of.Namespace, of.Name) + " " + o.at
-	switch {
-	case bytes.Contains(o.members, []byte("$(time-offset-nanosecond ")):
+	if bytes.Contains(o.members, []byte("$(time-offset-nanosecond ")) {
 		return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
 			"does not have; use kubectl instead")
 	}
-	return errors.New("invalid " + what + ": " + err.Error()) // the text as a whole is fine
+	of := o.tell().Metadata
+	const what = "invalid %s %s %s: %s" // the text as a whole is fine
+	return fmt.Errorf(what, o.kind, key(of.Namespace, of.Name), o.at, err.Error())
 }
 
 // key returns a namespace and a name, as people write them.

@@ -33,8 +33,8 @@ import (
 )
 
 // Visit is called with each object of the kinds that are read, in the order of the dump. It is of Kubernetes' own type:
-// *v1.Event for events, *policyv1.PodDisruptionBudget for budgets. The dump is as new as the latest of all timestamps in
-// objects, or a little newer.
+// *v1.Event for events, *policyv1.PodDisruptionBudget for budgets. The dump is as new as the latest of all timestamps
+// in objects, or a little newer.
 type Visit func(object any, times []time.Time)
 
 // Limits of a tree.
@@ -64,7 +64,9 @@ type Tree struct {
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
 func NewTree(visit func(root string) Visit) *Tree {
-	return &Tree{Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept}
+	return &Tree{
+		Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept,
+	}
 }
 
 // place is where a file is: in an argument, and there within archives.
@@ -105,7 +107,7 @@ func (t *Tree) Folder(argument string, fsys fs.FS) error {
 		}
 		info, err := fs.Stat(fsys, name)
 		if err != nil || !info.Mode().IsRegular() {
-			return nil // a link that leads nowhere or out of the folder, or a device
+			return nil //nolint:nilerr // a link that leads nowhere or out of the folder, or a device
 		}
 		open := func() (io.ReadCloser, error) { return fsys.Open(name) }
 		return t.member(place{argument: argument}.in(name), open)
