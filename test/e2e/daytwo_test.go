@@ -46,7 +46,7 @@ func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
 	w.taintEachPartition(t, "recorded")
 	pod := strings.Fields(w.kubectl(t, "-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/name=taint-manager", "-o", "name"))[0]
 	leader := w.launchIn(t, strings.TrimPrefix(pod, "pod/"), election...)
-	s.until("it leads, and has recorded all taints", func() bool { return w.isLed(t) && len(w.state(t).annotations) == 9 })
+	until(s, "it leads, and has recorded all taints", func() bool { return w.state(t).holder != "" && len(w.state(t).annotations) == 9 })
 	t.Run("Who leads", func(t *testing.T) { w.whoLeads(t, pod) })
 	t.Run("Delete a part of the journal", func(t *testing.T) { w.losesAPart(t, s.node) })
 	t.Run("Upgrade and roll back", func(t *testing.T) { w.upgradesAndRollsBack(t, s.node) })
@@ -97,11 +97,10 @@ func (w *world) losesAPart(t *testing.T, node string) {
 	}
 	before, lost := w.state(t), uid()
 	w.shell(t, commands(t, "runbooks/day-two.md", "Delete a part of the journal")[0])
-	s := &scene{T: t, world: w}
 	w.taintEachPartition(t, "tainted-later")
-	s.until("another part is in its place", func() bool { now := uid(); return now != "" && now != lost })
+	until(t, "another part is in its place", func() bool { now := uid(); return now != "" && now != lost })
 	w.writtenBack(t, "deleted", before, node)
-	s.until("all records are there again", func() bool { return len(w.state(t).records) == len(before.records)+journal.Partitions })
+	until(t, "all records are there again", func() bool { return len(w.state(t).records) == len(before.records)+journal.Partitions })
 }
 
 func (w *world) upgradesAndRollsBack(t *testing.T, node string) {
@@ -151,7 +150,7 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 		}
 	})
 	due := s.pod("due")
-	s.until("the pod that is due is gone", func() bool {
+	until(s, "the pod that is due is gone", func() bool {
 		_, err := w.admin.CoreV1().Pods(due.Namespace).Get(t.Context(), due.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})

@@ -82,7 +82,6 @@ type troubled struct {
 // answers runs the commands of a section until they print what the page says.
 func (w *troubled) answers(t *testing.T, heading string) {
 	t.Helper()
-	s := &scene{T: t, world: w.world}
 	for _, a := range answers(t, heading) {
 		command := strings.ReplaceAll(a.command, "http://localhost:8080", strings.TrimSuffix(w.m.Page(), "/"))
 		var out string
@@ -91,7 +90,7 @@ func (w *troubled) answers(t *testing.T, heading string) {
 				t.Logf("$ %s\n%s", command, out)
 			}
 		})
-		s.until("docs/runbooks/troubleshooting.md has what it prints: "+a.command, func() bool {
+		until(t, "docs/runbooks/troubleshooting.md has what it prints: "+a.command, func() bool {
 			out = w.shell(t, command)
 			return a.pattern().MatchString(narrow(out))
 		})
@@ -120,7 +119,7 @@ func newTroubled(t *testing.T) *troubled {
 	files := &mount{dir: t.TempDir()}
 	files.write(t, troubledFile)
 	m := w.launchUnpermitted(t, append([]string{"--config=" + files.file()}, election...)...)
-	(&scene{T: t, world: w}).until("it leads", func() bool { return w.isLed(t) })
+	w.waitForHolder(t)
 	return &troubled{w, m}
 }
 
@@ -167,7 +166,7 @@ func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T)
 	t.Run("worker-5", func(t *testing.T) {
 		s := w.scene(t)
 		s.taint("gpu")
-		s.until("the journal has the taint", func() bool { return w.state(t).records[s.node] != "" })
+		until(s, "the journal has the taint", func() bool { return w.state(t).records[s.node] != "" })
 		w.m.Kill() // it keeps the lease
 		s.podWith("", named("late-0"))
 		w.answers(t, "No pod is evicted")
