@@ -17,8 +17,14 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// commands returns the commands under a heading of docs/runbooks, block by block.
-func commands(t *testing.T, page, heading string) (blocks []string) {
+// commands returns the commands under a heading of a page of docs, block by block.
+func commands(t *testing.T, page, heading string) []string {
+	t.Helper()
+	return blocks(t, page, heading, "sh")
+}
+
+// blocks returns the blocks of this language under a heading of a page of docs.
+func blocks(t *testing.T, page, heading, language string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 	must(t, err)
@@ -27,10 +33,10 @@ func commands(t *testing.T, page, heading string) (blocks []string) {
 		t.Fatalf("docs/%s has no section %s", page, heading)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
-		blocks = append(blocks, block[1])
+	for _, block := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		all = append(all, block[1])
 	}
-	return blocks
+	return all
 }
 
 // TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/runbooks/day-two.md as a reader would copy them, and

@@ -3,8 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -173,9 +171,7 @@ func (g *gpus) rule(taint, effect string) (text, file string) {
 	g.Helper()
 	text = fmt.Sprintf("apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: %s}\nspec:\n  deviceSelector: {driver: %s}\n  taint: {key: %s, effect: %s}\n",
 		g.node, g.driver, taint, effect)
-	file = filepath.Join(g.TempDir(), "rule.yaml")
-	must(g, os.WriteFile(file, []byte(text), 0o600))
-	return text, file
+	return text, configFile(g.T, text)
 }
 
 // bearsDevice returns a toleration with seconds or, if they are negative, without.

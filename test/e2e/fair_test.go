@@ -3,8 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -38,9 +36,7 @@ func TestATenantsSlowWebhookDelaysNobodyElse(t *testing.T) {
 func TestSlowDeletionsUnderARateTakeTheirShareOfItsTokens(t *testing.T) {
 	t.Parallel()
 	const rate, fifth = 5, 1.2
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	text := configHead + fmt.Sprintf("guards: {rates: [{name: cluster, evictionsPerSecond: %d, burst: 5}]}\n", rate)
-	must(t, os.WriteFile(file, []byte(text), 0o600))
+	file := configFile(t, configHead+fmt.Sprintf("guards: {rates: [{name: cluster, evictionsPerSecond: %d, burst: 5}]}\n", rate))
 	w := worldOfTenants(t)
 	w.manage(t, "--leader-elect=false", "--config="+file)
 	late := w.besideATenant(t, 15, 2, 5)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -226,16 +225,12 @@ func (w *world) used(t *testing.T, namespace string, since time.Time) map[string
 // scrape reads the metrics with the token of a service account that may.
 func (w *world) scrape(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
-	w.kubectl(t, "-n", "default", "create", "serviceaccount", "scraper")
-	w.kubectl(t, "create", "clusterrole", "scraper", "--verb=get", "--non-resource-url=/metrics")
-	w.kubectl(t, "create", "clusterrolebinding", "scraper", "--clusterrole=scraper", "--serviceaccount=default:scraper")
-	token, err := w.admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "scraper", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	must(t, err)
+	token := w.scraperToken(t)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	until(t, "the metrics are served", func() bool {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+m.Address()+"/metrics", nil)
 		must(t, err)
-		request.Header.Set("Authorization", "Bearer "+token.Status.Token)
+		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := client.Do(request)
 		must(t, err)
 		defer response.Body.Close()

@@ -283,9 +283,7 @@ func TestANoScheduleTriggerDrainsBesideTheRunningOriginal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true, WithoutControllerManager: true, AuditLevel: "Metadata"})
 	w.launchOriginal(t)
-	files := &mount{dir: t.TempDir()}
-	files.write(t, managedFile)
-	w.manage(t, "--config="+files.file())
+	w.manage(t, "--config="+configFile(t, managedFile))
 	s := w.scene(t)
 	set := owned("ReplicaSet")
 	bare := s.podWith("bare", set)

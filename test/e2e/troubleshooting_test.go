@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,15 +19,8 @@ type answer struct{ command, prints string }
 // answers returns the answers under a heading of docs/runbooks/troubleshooting.md.
 func answers(t *testing.T, heading string) (list []answer) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "runbooks", "troubleshooting.md"))
-	must(t, err)
-	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
-	if !found {
-		t.Fatalf("docs/runbooks/troubleshooting.md has no section %s", heading)
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(section, -1) {
-		for _, one := range strings.Split(block[1], "$ ")[1:] {
+	for _, block := range blocks(t, "runbooks/troubleshooting.md", heading, "console") {
+		for _, one := range strings.Split(block, "$ ")[1:] {
 			command, prints, _ := strings.Cut(one, "\n")
 			a := answer{command, prints}
 			a.says(t)
@@ -116,9 +107,7 @@ func newTroubled(t *testing.T) *troubled {
 	newHelm(t, w).helm(t, documented(t, "kube-system")...)
 	w.kubectl(t, "patch", "clusterrole", "taint-manager-evictions", "--type=json",
 		`-p=[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["pods/eviction"],"verbs":["create"]}}]`)
-	files := &mount{dir: t.TempDir()}
-	files.write(t, troubledFile)
-	m := w.launchUnpermitted(t, append([]string{"--config=" + files.file()}, election...)...)
+	m := w.launchUnpermitted(t, append([]string{"--config=" + configFile(t, troubledFile)}, election...)...)
 	w.waitForHolder(t)
 	return &troubled{w, m}
 }
