@@ -128,7 +128,7 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 		states["duepause"], states["delayedpause"] = 4, 1
 		wantScraped(t, "it is paused", registry, "pending_evictions", states)
 		oldest = scraped(t, registry, "oldest_due_seconds")
-		if oldest["dueturn"] != 0 || oldest["delayed"] != 0 || oldest["duepause"] < 125 {
+		if oldest["dueturn"] != 0 || oldest["delayed"] != 0 || oldest["held"] != 0 || oldest["duepause"] < 125 {
 			t.Errorf("it is paused: the oldest are %v", oldest)
 		}
 		wantScraped(t, "it is paused", registry, "paused", map[string]float64{"": 1})

@@ -232,6 +232,20 @@ func TestABreakerThatAReloadAddsKnowsAllNodes(t *testing.T) {
 	})
 }
 
+func TestARateThatAReloadAddsCountsAtOnceAndUntilItIsRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Paused: true})
+		time.Sleep(time.Minute)
+		r.set(t, taintmanager.Policies{Guards: policy.Guards{Rates: []policy.Rate{{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}}}})
+		time.Sleep(time.Minute)
+		wantEvicted(t, "under the new rate", evictor)
+		r.set(t, taintmanager.Policies{})
+		time.Sleep(time.Second)
+		wantEvicted(t, "without it", evictor, "pod-0", "pod-1", "pod-2")
+	})
+}
+
 // A reload makes a NoSchedule taint a trigger, which the cache has not kept before.
 func TestAReloadThatNeedsMoreDataWaitsForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
