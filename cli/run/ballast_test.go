@@ -60,8 +60,6 @@ func resident(t *testing.T) int {
 		t.Skip("this system has no /proc/self/statm")
 	}
 	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return pages * os.Getpagesize()
 }

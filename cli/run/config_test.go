@@ -63,9 +63,7 @@ func TestEachOwnFlagOfRunHasItsField(t *testing.T) {
 	var known struct {
 		Properties map[string]struct{ Properties map[string]any }
 	}
-	if err := json.Unmarshal([]byte(config.Schema), &known); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(config.Schema), &known))
 	flags := map[string]bool{}
 	for object, property := range known.Properties {
 		flags[config.FlagOf(object)] = true
@@ -113,9 +111,7 @@ authorization: {alwaysAllowPaths: [/metrics]}
 logging: {format: json, verbosity: 3, flushFrequency: 1s}
 `
 	s, err := decodeConfig("config.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := []any{
 		s.serving.BindPort, s.serving.BindAddress.String(), s.serving.MinTLSVersion, s.serving.CurvePreferences,
 		s.authentication.RemoteKubeConfigFile, s.authentication.RequestHeader.AllowedNames, s.authentication.CacheTTL.String(),

@@ -213,32 +213,6 @@ func TestThePageTellsThePace(t *testing.T) {
 	}
 }
 
-// BenchmarkThePaceOf100000Evictions is what one sample of the page spends on the pace, which takes one each 10 s
-// at this size: a fiftieth of a core is 200 ms.
-func BenchmarkThePaceOf100000Evictions(b *testing.B) {
-	now := time.Unix(1000, 0)
-	var views []eviction.View
-	var nodes []*taint.Node
-	for i := range 1000 {
-		nodes = append(nodes, &taint.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": fmt.Sprint("z", i%3)}})
-	}
-	for i := range 100_000 {
-		at := now.Add(time.Duration(i*7919%600) * time.Second)
-		views = append(views, eviction.View{Pod: &taint.Pod{}, Verdict: taint.Verdict{At: at, Node: fmt.Sprint("n", i%1000), Taint: &v1.Taint{Key: "m"}}})
-	}
-	zone := policy.Rate{Name: "zone", TopologyKey: "zone", EvictionsPerSecond: 10, Burst: 100}
-	cluster := policy.Rate{Name: "cluster", EvictionsPerSecond: 20, Burst: 100}
-	of := nothing{underPolicies{Policies: taintmanager.Policies{Guards: policy.Guards{Rates: []policy.Rate{zone, cluster}}}}}
-	s := newSettings()
-	s.Eviction.MaxEvictionsPerSecond = 50
-	pace := (&process{settings: s}).page(of, nil).Pace
-	for b.Loop() {
-		if p := pace(now, views, nodes); p == nil || p.Delayed == 0 {
-			b.Fatal(p)
-		}
-	}
-}
-
 // underPolicies is a fake manager.
 type underPolicies struct {
 	taintmanager.Policies

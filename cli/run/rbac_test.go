@@ -7,20 +7,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/internal/config"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/policy"
 )
 
 // manifest is any object of deploy/rbac.yaml.
@@ -41,15 +38,11 @@ var rbacFile = filepath.Join("..", "..", "deploy", "rbac.yaml")
 func manifests(t *testing.T, path string) []manifest {
 	t.Helper()
 	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []manifest
 	for _, document := range bytes.Split(file, []byte("\n---\n")) {
 		var m manifest
-		if err := yaml.Unmarshal(document, &m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.Unmarshal(document, &m))
 		all = append(all, m)
 	}
 	return all
@@ -192,43 +185,5 @@ func TestTheRBACFileBindsEveryRoleToTheServiceAccountAndToNobodyElse(t *testing.
 	}
 	if diff := cmp.Diff(want, bound); diff != "" {
 		t.Errorf("roles bound (-want +got):\n%s", diff)
-	}
-}
-
-func TestSettingsNeedOnlyWhatTheyUse(t *testing.T) {
-	hour := metav1.Duration{Duration: time.Hour}
-	evict := func(c *config.Configuration) { c.Eviction.Method = policy.Evict }
-	for name, test := range map[string]struct {
-		set      func(*config.Configuration)
-		policies []policy.Policy
-		want     string
-	}{
-		"dry run":     {func(c *config.Configuration) { c.DryRun = true }, nil, "list watch list watch get update create"},
-		"delete":      {func(*config.Configuration) {}, nil, "list watch list watch get patch delete create get update create"},
-		"evict":       {evict, nil, "list watch list watch get create create get update create"},
-		"no election": {func(c *config.Configuration) { c.DryRun, c.LeaderElection.LeaderElect = true, false }, nil, "list watch list watch"},
-
-		"a policy that evicts":        {func(*config.Configuration) {}, []policy.Policy{{Method: policy.Evict}}, "list watch list watch get create patch delete create get update create"},
-		"a policy that deletes":       {evict, []policy.Policy{{Method: policy.Delete}}, "list watch list watch get create patch delete create get update create"},
-		"deleteAfter":                 {evict, []policy.Policy{{Method: policy.Evict, DeleteAfter: &hour}}, "list watch list watch get create patch delete create get update create"},
-		"policies that do nothing":    {evict, []policy.Policy{{Method: policy.Hold}, {Method: policy.Ignore}}, "list watch list watch get create create get update create"},
-		"a policy that is tried out":  {evict, []policy.Policy{{Method: policy.Delete, Mode: policy.Audit}}, "list watch list watch get create create get update create"},
-		"namespaces":                  {evict, []policy.Policy{{Method: policy.Hold, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}}}, "list watch list watch list watch get create create get update create"},
-		"namespaces, only tried out":  {evict, []policy.Policy{{Method: policy.Hold, Mode: policy.Audit, Match: policy.Match{NamespaceSelector: &metav1.LabelSelector{}}}}, "list watch list watch list watch get create create get update create"},
-		"a dry run that deletes none": {func(c *config.Configuration) { c.DryRun = true }, []policy.Policy{{Method: policy.Evict, DeleteAfter: &hour}}, "list watch list watch get update create"},
-	} {
-		c := config.Default()
-		test.set(&c)
-		var all []string
-		s := newSettings()
-		s.Configuration, s.Policies = c, test.policies
-		for _, r := range s.rules() {
-			if r.resource != "configmaps" {
-				all = append(all, r.verbs...)
-			}
-		}
-		if got := strings.Join(all, " "); got != test.want {
-			t.Errorf("%s: got %s, want %s", name, got, test.want)
-		}
 	}
 }

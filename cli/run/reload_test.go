@@ -260,17 +260,13 @@ func TestAFileThatNeedsAReadThatIsForbiddenIsRefusedUntilItIsAllowed(t *testing.
 func TestAFileThatTheManagerDoesNotApplyIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := follow(t, header)
-		m.manager.mu.Lock()
-		m.manager.err = errors.New("namespaces can't be listed")
-		m.manager.mu.Unlock()
+		m.manager.fail(errors.New("namespaces can't be listed"))
 		m.write(t, draining)
 		time.Sleep(10 * time.Second)
 		if m.Trouble() == nil || !strings.Contains(m.said(), "namespaces can't be listed") {
 			t.Errorf("it says %s", m.said())
 		}
-		m.manager.mu.Lock()
-		m.manager.err = nil
-		m.manager.mu.Unlock()
+		m.manager.fail(nil)
 		time.Sleep(retryAfter + readEvery)
 		if got := m.taken(); len(got) != 1 || m.Trouble() != nil || m.counted(resultRefused) != 1 {
 			t.Errorf("taken in was %+v, and the trouble is %v", got, m.Trouble())

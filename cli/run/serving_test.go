@@ -89,13 +89,6 @@ func ready(m remarks) http.Handler {
 	return m.below(endpoints(m.condition, nil, watchdog(nil), false))
 }
 
-func TestAPauseIsARemarkOfReadiness(t *testing.T) {
-	paused := underPolicies{Policies: taintmanager.Policies{Paused: true}}
-	expect(t, ready(remarks{condition: sight{synced: true}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n")
-	expect(t, ready(remarks{condition: sight{synced: true, underPolicies: paused}}), "/readyz?verbose", http.StatusOK, "readyz check passed\n[!]paused: no eviction starts\n")
-	expect(t, ready(remarks{condition: sight{synced: true, underPolicies: paused}}), "/readyz", http.StatusOK, "ok")
-}
-
 // voting is a fake leader election.
 type voting struct {
 	election
@@ -103,22 +96,6 @@ type voting struct {
 }
 
 func (v voting) Trouble() error { return v.trouble }
-
-func TestWhatIsWrongWithTheElectionIsARemarkOfReadiness(t *testing.T) {
-	bad := errors.New("bad")
-	for _, test := range []struct {
-		election election
-		path     string
-		want     string
-	}{
-		{nil, "/readyz?verbose", "readyz check passed\n"},
-		{voting{}, "/readyz?verbose", "readyz check passed\n"},
-		{voting{trouble: bad}, "/readyz?verbose", "readyz check passed\n[!]lease: can't be read or written\n"},
-		{voting{trouble: bad}, "/readyz", "ok"},
-	} {
-		expect(t, ready(remarks{election: test.election}), test.path, http.StatusOK, test.want)
-	}
-}
 
 func TestALeaderWhoseElectorIsStuckIsNotAlive(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -191,6 +168,7 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 [!]breakers: 2 tripped
 [!]lease: can't be read or written
 `)
+	expect(t, ready(m), "/readyz", http.StatusOK, "ok")
 	w := httptest.NewRecorder()
 	ready(m).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz?verbose", nil))
 	m.clock = sight{}.clockTrouble

@@ -34,3 +34,23 @@ func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
 		t.Errorf("the nodes' turns are %s, want %s", got, want)
 	}
 }
+
+func TestOfANodesCandidatesTheEarliestGoesFirstThenThatOfTheHighestPriorityThenTheLeastUID(t *testing.T) {
+	nodes, got := newRoundRobin(), ""
+	for _, c := range []struct {
+		uid      types.UID
+		deadline int64
+		priority int32
+	}{{"e", 1, 0}, {"d", 1, 0}, {"c", 1, 5}, {"b", 1, 1000}, {"f", 1, -5}, {"a", 0, -5}} {
+		nodes.set(&entry{Candidate: Candidate{Pod: &taint.Pod{UID: c.uid, Priority: c.priority}, Deadline: time.Unix(c.deadline, 0)}})
+	}
+	for !nodes.empty() {
+		e := nodes.peek()
+		nodes.serve()
+		nodes.remove(e)
+		got += string(e.UID)
+	}
+	if got != "abcdef" {
+		t.Errorf("the turns are %s, want abcdef", got)
+	}
+}

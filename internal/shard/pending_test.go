@@ -165,6 +165,9 @@ func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
 	if got := p.core.Pending(at(1.5)).Counts; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	if got := p.core.Pending(at(2.5)).Counts[shard.Class{State: eviction.StateDue}]; got != (shard.Count{N: 2, Oldest: at(1)}) {
+		t.Errorf("of two that are due, got %v", got)
+	}
 }
 
 func TestAnEvictionThatIsNoLongerDueIsScheduledAlsoAfterABlockedCall(t *testing.T) {

@@ -25,9 +25,7 @@ import (
 func hurried(t *testing.T) string {
 	t.Helper()
 	rules, err := os.ReadFile("../../deploy/chart/files/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text := string(rules)
 	for pattern, short := range map[string]string{`for: \w+`: "for: 1s", `> (300|3600)\b`: "> 3", `\[\d+m\]`: "[3s]"} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, short)
@@ -63,16 +61,10 @@ subjects: [{kind: ServiceAccount, name: scraper, namespace: default}]
 func (w *world) scraperToken(t *testing.T) string {
 	t.Helper()
 	role, err := os.ReadFile("../../deploy/kustomize/metrics.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Apply(t.Context(), string(role)+"---"+scraper); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, w.Apply(t.Context(), string(role)+"---"+scraper))
 	token, err := w.admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "scraper", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return token.Status.Token
 }
 
@@ -80,9 +72,7 @@ func (w *world) scraperToken(t *testing.T) string {
 func certify(t *testing.T, secret *mount) string {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	secret.swap(t, map[string]string{"tls.crt": string(certificate), "tls.key": string(key)})
 	return string(certificate)
 }
@@ -115,9 +105,9 @@ func TestTheAlertsFireAndClearOnARealPrometheus(t *testing.T) {
 
 	authority := certify(t, certs)
 	p.write(t, "ca.crt", authority)
-	p.await(t, "the replica has the new certificate, without a restart", func() bool { return trusts(t, m.Address(), authority) })
+	until(t, "the replica has the new certificate, without a restart", func() bool { return trusts(t, m.Address(), authority) })
 	scraped := fmt.Sprintf("up == 1 and timestamp(up) > %d", time.Now().Unix())
-	p.await(t, "Prometheus scrapes on", func() bool { return p.series(t, scraped) == 1 })
+	until(t, "Prometheus scrapes on", func() bool { return p.series(t, scraped) == 1 })
 }
 
 // trusts reports whether a server has a certificate of this authority.
@@ -136,15 +126,14 @@ func trusts(t *testing.T, address, authority string) bool {
 func (w *world) playAlerts(t *testing.T) (end func()) {
 	t.Helper()
 	hanging := w.zoned(t, "hanging", "hanging", "")
-	hook := newHoldingWebhook(t)
 	pod := hanging.podWith("p", func(p *v1.Pod) { p.Labels = map[string]string{load.HeldLabel: "yes"} })
-	hook.register(t, w, pod)
+	hook := w.holdingWebhook(t, pod)
 	hanging.taint("gone")
 
 	blocked := w.zoned(t, "blocked", "blocked", "")
 	guarded := blocked.podWith("p", func(p *v1.Pod) { p.Labels = map[string]string{"app": blocked.node} })
 	blocked.budget(1)
-	blocked.until("the budget knows the pod", func() bool {
+	until(blocked, "the budget knows the pod", func() bool {
 		pdb, err := w.admin.PolicyV1().PodDisruptionBudgets("default").Get(t.Context(), blocked.node, metav1.GetOptions{})
 		return err == nil && pdb.Status.CurrentHealthy == 1 && pdb.Status.DisruptionsAllowed == 0
 	})
@@ -173,9 +162,7 @@ func (w *world) playAlerts(t *testing.T) (end func()) {
 func (p *prometheus) runsTheDashboard(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile("../../deploy/chart/files/dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var dashboard struct {
 		Panels []struct {
 			Title   string

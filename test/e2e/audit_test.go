@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -37,9 +35,7 @@ func requests(t *testing.T, path string, since time.Time, wanted func(r *load.Re
 func audited(t *testing.T, path string) []load.Request {
 	t.Helper()
 	list, err := load.ReadAudit(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }
 
@@ -48,7 +44,7 @@ func audited(t *testing.T, path string) []load.Request {
 // DELETE whose client has gone may be carried out, and be recorded as one that failed.
 func awaitDeletions(t *testing.T, path string, pods ...string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; pause(t, 50*time.Millisecond) {
+	within(t, 10*time.Second, "the audit log has the deletions of all pods", func() bool {
 		missing := map[string]bool{}
 		for _, pod := range pods {
 			missing[pod] = true
@@ -59,13 +55,8 @@ func awaitDeletions(t *testing.T, path string, pods ...string) {
 				delete(missing, r.ObjectRef.Name)
 			}
 		}
-		if len(missing) == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the audit log lacks the deletions of %d pods: %v", len(missing), slices.Sorted(maps.Keys(missing)))
-		}
-	}
+		return len(missing) == 0
+	})
 }
 
 // kubelet is the user of the simulated kubelets, which remove a pod that terminates.

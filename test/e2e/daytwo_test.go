@@ -17,8 +17,14 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// commands returns the commands under a heading of docs/runbooks, block by block.
-func commands(t *testing.T, page, heading string) (blocks []string) {
+// commands returns the commands under a heading of a page of docs, block by block.
+func commands(t *testing.T, page, heading string) []string {
+	t.Helper()
+	return blocks(t, page, heading, "sh")
+}
+
+// blocks returns the blocks of this language under a heading of a page of docs.
+func blocks(t *testing.T, page, heading, language string) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 	must(t, err)
@@ -27,10 +33,10 @@ func commands(t *testing.T, page, heading string) (blocks []string) {
 		t.Fatalf("docs/%s has no section %s", page, heading)
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
-	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
-		blocks = append(blocks, block[1])
+	for _, block := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		all = append(all, block[1])
 	}
-	return blocks
+	return all
 }
 
 // TestTheCommandsOfDayTwoDoWhatThePageSays runs the commands of docs/runbooks/day-two.md as a reader would copy them, and
@@ -46,7 +52,7 @@ func TestTheCommandsOfDayTwoDoWhatThePageSays(t *testing.T) {
 	w.taintEachPartition(t, "recorded")
 	pod := strings.Fields(w.kubectl(t, "-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/name=taint-manager", "-o", "name"))[0]
 	leader := w.launchIn(t, strings.TrimPrefix(pod, "pod/"), election...)
-	s.until("it leads, and has recorded all taints", func() bool { return w.isLed(t) && len(w.state(t).annotations) == 9 })
+	until(s, "it leads, and has recorded all taints", func() bool { return w.state(t).holder != "" && len(w.state(t).annotations) == 9 })
 	t.Run("Who leads", func(t *testing.T) { w.whoLeads(t, pod) })
 	t.Run("Delete a part of the journal", func(t *testing.T) { w.losesAPart(t, s.node) })
 	t.Run("Upgrade and roll back", func(t *testing.T) { w.upgradesAndRollsBack(t, s.node) })
@@ -97,11 +103,10 @@ func (w *world) losesAPart(t *testing.T, node string) {
 	}
 	before, lost := w.state(t), uid()
 	w.shell(t, commands(t, "runbooks/day-two.md", "Delete a part of the journal")[0])
-	s := &scene{T: t, world: w}
 	w.taintEachPartition(t, "tainted-later")
-	s.until("another part is in its place", func() bool { now := uid(); return now != "" && now != lost })
+	until(t, "another part is in its place", func() bool { now := uid(); return now != "" && now != lost })
 	w.writtenBack(t, "deleted", before, node)
-	s.until("all records are there again", func() bool { return len(w.state(t).records) == len(before.records)+journal.Partitions })
+	until(t, "all records are there again", func() bool { return len(w.state(t).records) == len(before.records)+journal.Partitions })
 }
 
 func (w *world) upgradesAndRollsBack(t *testing.T, node string) {
@@ -151,7 +156,7 @@ func (w *world) downAndHelped(t *testing.T, s *scene) {
 		}
 	})
 	due := s.pod("due")
-	s.until("the pod that is due is gone", func() bool {
+	until(s, "the pod that is due is gone", func() bool {
 		_, err := w.admin.CoreV1().Pods(due.Namespace).Get(t.Context(), due.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)
 	})

@@ -3,8 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -18,14 +16,12 @@ import (
 )
 
 // What plan says about taints of devices is what device-taint-eviction-controller does. The scheduler allocates devices
-// that the tests publish.
+// that the tests publish. test/differential compares random clusters with it in virtual time.
 func TestDeviceTaints(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
 	w.since(t, 36, "taints of devices by default")
 	t.Run("a taint in a slice, and tolerations with seconds", func(t *testing.T) { goAsADriverTaints(w.gpus(t, 4)) })
-	t.Run("a shared claim", func(t *testing.T) { goTogetherByASharedClaim(w.gpus(t, 1)) })
-	t.Run("a rule", func(t *testing.T) { goByARule(w.gpus(t, 3)) })
 	t.Run("a rule without effect that is edited", func(t *testing.T) { goByAnEditedRule(w.gpus(t, 2)) })
 	t.Run("extended resources", func(t *testing.T) { goByExtendedResources(w.gpus(t, 1)) })
 }
@@ -46,18 +42,16 @@ func (w *world) gpus(t *testing.T, devices int) *gpus {
 		Selectors:            []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: fmt.Sprintf("device.driver == %q", g.driver)}}},
 		ExtendedResourceName: &extended,
 	}}
-	if _, err := w.admin.ResourceV1().DeviceClasses().Create(t.Context(), class, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.admin.ResourceV1().DeviceClasses().Create(t.Context(), class, metav1.CreateOptions{})
+	must(t, err)
 	slice := &resourcev1.ResourceSlice{ObjectMeta: metav1.ObjectMeta{Name: g.node}, Spec: resourcev1.ResourceSliceSpec{
 		Driver: g.driver, NodeName: &g.node, Pool: resourcev1.ResourcePool{Name: g.node, Generation: 1, ResourceSliceCount: 1},
 	}}
 	for i := range devices {
 		slice.Spec.Devices = append(slice.Spec.Devices, resourcev1.Device{Name: fmt.Sprintf("gpu-%d", i)})
 	}
-	if _, err := w.admin.ResourceV1().ResourceSlices().Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.admin.ResourceV1().ResourceSlices().Create(t.Context(), slice, metav1.CreateOptions{})
+	must(t, err)
 	return g
 }
 
@@ -68,9 +62,8 @@ func (g *gpus) claim(name string, tolerations ...resourcev1.DeviceToleration) st
 	claim.Spec.Devices.Requests = []resourcev1.DeviceRequest{{
 		Name: "gpu", Exactly: &resourcev1.ExactDeviceRequest{DeviceClassName: g.node, Tolerations: tolerations},
 	}}
-	if _, err := g.admin.ResourceV1().ResourceClaims("default").Create(g.Context(), claim, metav1.CreateOptions{}); err != nil {
-		g.Fatal(err)
-	}
+	_, err := g.admin.ResourceV1().ResourceClaims("default").Create(g.Context(), claim, metav1.CreateOptions{})
+	must(g, err)
 	return claim.Name
 }
 
@@ -90,21 +83,11 @@ func (g *gpus) scheduled(name string, change func(*v1.Pod)) *v1.Pod {
 		p.Spec.NodeName, p.Spec.NodeSelector = "", map[string]string{"kubernetes.io/hostname": g.node}
 		change(p)
 	})
-	g.until(pod.Name+" runs", func() bool {
+	until(g, pod.Name+" runs", func() bool {
 		now, err := g.admin.CoreV1().Pods("default").Get(g.Context(), pod.Name, metav1.GetOptions{})
 		return err == nil && now.Status.Phase == v1.PodRunning
 	})
 	return pod
-}
-
-// deviceOf returns the device of a claim.
-func (g *gpus) deviceOf(claim string) string {
-	g.Helper()
-	c, err := g.admin.ResourceV1().ResourceClaims("default").Get(g.Context(), claim, metav1.GetOptions{})
-	if err != nil || c.Status.Allocation == nil {
-		g.Fatalf("the claim %s is not allocated: %v", claim, err)
-	}
-	return c.Status.Allocation.Devices.Results[0].Device
 }
 
 // foretold is when a plan says that pods go: seconds after its change, and the absolute time.
@@ -159,7 +142,7 @@ func (g *gpus) require(said map[types.UID]foretold, changed moment, pods ...*v1.
 func (g *gpus) taintDevices(key string) moment {
 	g.Helper()
 	m := moment{before: time.Now()}
-	g.until("the slice is updated", func() bool {
+	until(g, "the slice is updated", func() bool {
 		slice, err := g.admin.ResourceV1().ResourceSlices().Get(g.Context(), g.node, metav1.GetOptions{})
 		if err != nil {
 			return false
@@ -178,9 +161,7 @@ func (g *gpus) taintDevices(key string) moment {
 func (g *gpus) apply(rule string) moment {
 	g.Helper()
 	m := moment{before: time.Now()}
-	if err := g.Apply(g.Context(), rule); err != nil {
-		g.Fatal(err)
-	}
+	must(g, g.Apply(g.Context(), rule))
 	m.after = time.Now()
 	return m
 }
@@ -190,11 +171,7 @@ func (g *gpus) rule(taint, effect string) (text, file string) {
 	g.Helper()
 	text = fmt.Sprintf("apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: %s}\nspec:\n  deviceSelector: {driver: %s}\n  taint: {key: %s, effect: %s}\n",
 		g.node, g.driver, taint, effect)
-	file = filepath.Join(g.TempDir(), "rule.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		g.Fatal(err)
-	}
-	return text, file
+	return text, configFile(g.T, text)
 }
 
 // bearsDevice returns a toleration with seconds or, if they are negative, without.
@@ -228,27 +205,6 @@ func goAsADriverTaints(g *gpus) {
 	}
 }
 
-func goTogetherByASharedClaim(g *gpus) {
-	claim := g.claim("shared", bearsDevice("xid", 2))
-	pods := []*v1.Pod{g.user("a", claim), g.user("b", claim), g.pod("without")}
-	said := g.plan("--device-taint", fmt.Sprintf("%s/%s/%s=xid:NoExecute", g.driver, g.node, g.deviceOf(claim)))
-	if len(said) != 2 {
-		g.Fatalf("plan says %v", said)
-	}
-	g.require(said, g.taintDevices("xid"), pods...)
-}
-
-func goByARule(g *gpus) {
-	g.since(g.T, 37, "DeviceTaintRule by default")
-	pods := []*v1.Pod{g.user("none", g.claim("none")), g.user("some", g.claim("some", bearsDevice("xid", 3))), g.user("ever", g.claim("ever", bearsDevice("xid", -1)))}
-	text, file := g.rule("xid", "NoExecute")
-	said := g.plan("--device-rule", file)
-	if len(said) != 2 {
-		g.Fatalf("plan says %v", said)
-	}
-	g.require(said, g.apply(text), pods...)
-}
-
 // With the effect None, no pod is evicted. With NoExecute the countdowns begin, and another key does not restart them.
 func goByAnEditedRule(g *gpus) {
 	g.since(g.T, 37, "DeviceTaintRule by default")
@@ -262,7 +218,7 @@ func goByAnEditedRule(g *gpus) {
 	text, file = g.rule("xid", "NoExecute")
 	said = g.plan("--device-rule", file)
 	began := g.apply(text)
-	g.wait(2 * time.Second)
+	pause(g, 2*time.Second)
 	text, file = g.rule("thermal", "NoExecute")
 	later := g.plan("--device-rule", file)
 	if at := later[pods[0].UID].at; len(later) != 1 || at.Sub(began.after) > 6*time.Second || at.Sub(began.before) < 5*time.Second {

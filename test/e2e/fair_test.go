@@ -3,11 +3,11 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -36,11 +36,7 @@ func TestATenantsSlowWebhookDelaysNobodyElse(t *testing.T) {
 func TestSlowDeletionsUnderARateTakeTheirShareOfItsTokens(t *testing.T) {
 	t.Parallel()
 	const rate, fifth = 5, 1.2
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	text := configHead + fmt.Sprintf("guards: {rates: [{name: cluster, evictionsPerSecond: %d, burst: 5}]}\n", rate)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := configFile(t, configHead+fmt.Sprintf("guards: {rates: [{name: cluster, evictionsPerSecond: %d, burst: 5}]}\n", rate))
 	w := worldOfTenants(t)
 	w.manage(t, "--leader-elect=false", "--config="+file)
 	late := w.besideATenant(t, 15, 2, 5)
@@ -59,23 +55,20 @@ func TestTenantsThatBeginToHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testi
 	var tenants []*podLoad
 	for i := range 3 {
 		namespace := fmt.Sprint("tenant-", i)
-		if err := load.EnsureNamespace(t.Context(), w.admin, namespace); err != nil {
-			t.Fatal(err)
-		}
+		must(t, load.EnsureNamespace(t.Context(), w.admin, namespace))
 		pods := newPodLoad(t, w.admin, namespace, 10, 0)
-		pods.fill(t, namespace, 12, func(int) map[string]string { return map[string]string{load.HeldLabel: "yes"} })
+		pods.fill(t, namespace, 12, func(_ int, p *v1.Pod) { p.Labels[load.HeldLabel] = "yes" })
 		tenants = append(tenants, pods)
 	}
 	others := newPodLoad(t, w.admin, "others", 10, 10)
-	hook := newHoldingWebhook(t)
-	hook.register(t, w, tenants[0].pods[0])
+	hook := w.holdingWebhook(t, tenants[0].pods[0])
 	m := w.manage(t, "--leader-elect=false")
 	began := time.Now()
 	for i, pods := range tenants {
-		pauseUntil(t, began.Add(time.Duration(i)*2*time.Second))
+		pause(t, time.Until(began.Add(time.Duration(i)*2*time.Second)))
 		pods.taint(t, true)
 	}
-	pauseUntil(t, began.Add(5*time.Second))
+	pause(t, time.Until(began.Add(5*time.Second)))
 	late := w.lateness(t, others, 0)
 	if p99 := late[len(late)*99/100-1]; p99 > 3*time.Second {
 		t.Errorf("the others' 99th percentile is %v, want at most 3 s", p99)
@@ -93,9 +86,7 @@ func TestTenantsThatBeginToHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testi
 // worldOfTenants returns a world with the namespace of the tenant.
 func worldOfTenants(t *testing.T) *world {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
-	if err := load.EnsureNamespace(t.Context(), w.admin, "tenant"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, load.EnsureNamespace(t.Context(), w.admin, "tenant"))
 	return w
 }
 
@@ -103,13 +94,12 @@ func worldOfTenants(t *testing.T) *world {
 // others' pods.
 func (w *world) besideATenant(t *testing.T, nodes, tenantsEach, othersEach int) []time.Duration {
 	c := newPodLoad(t, w.admin, "fair", nodes, 0)
-	c.fill(t, "tenant", tenantsEach, func(i int) map[string]string {
-		return map[string]string{load.HeldLabel: "yes", "own": fmt.Sprint(i)}
+	c.fill(t, "tenant", tenantsEach, func(i int, p *v1.Pod) {
+		p.Labels[load.HeldLabel], p.Labels["own"] = "yes", fmt.Sprint(i)
 	})
 	held := len(c.pods)
 	c.fill(t, "default", othersEach, alike)
-	hook := newHoldingWebhook(t)
-	hook.register(t, w, c.pods[0])
+	hook := w.holdingWebhook(t, c.pods[0])
 	late := w.lateness(t, c, held)
 	if hook.Held() == 0 {
 		t.Error("the webhook was not asked: it held nobody up")
@@ -126,9 +116,7 @@ func (w *world) lateness(t *testing.T, c *podLoad, but int) (late []time.Duratio
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	times, err := w.deletions.Wait(ctx, c.identities()[but:], 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, at := range times {
 		late = append(late, at.Sub(began))
 	}

@@ -26,58 +26,13 @@ func TestNothingIsLostWhenAPartBreaks(t *testing.T) {
 		play     func(*scene)
 	}{
 		{"the API server is killed over a deadline", serverKilled},
-		{"the API server hangs over a deadline", serverHangs},
-		{"etcd hangs behind a living API server", etcdHangs},
+		{"the API server hangs over a deadline", hangs(testcluster.APIServer)},
+		{"etcd hangs behind a living API server", hangs(testcluster.Etcd)},
 		{"a policy refuses deletions for a while", policyRefuses},
 		{"the permission to evict is taken away and given back", permissionTaken},
 		{"the leader is killed", leaderKilled},
 	} {
 		t.Run(c.sentence, func(t *testing.T) { c.play(w.scene(t)) })
-	}
-}
-
-func TestAManagerKilledInTheMiddleOfABurstGoesOn(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, bare())
-	c := newPodLoad(t, w.admin, "killed", 40, 25)
-	others := newPodLoad(t, w.admin, "bystander", 3, 5)
-	// Without an election: otherwise the killed process's lease would have to expire first.
-	first, err := w.StartManager(t.Context(), "--leader-elect=false")
-	if err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	c.taint(t, true)
-	c.gone(t, w.deletions, len(c.pods)*2/3)
-	first.Kill()
-	killed := time.Now()
-	w.manage(t, "--leader-elect=false")
-	last := c.gone(t, w.deletions, 0)
-	t.Logf("after the kill, the last pod was gone after %v", last.Sub(killed).Round(time.Millisecond))
-
-	awaitDeletions(t, w.AuditLog(), c.podNames()...)
-	deleted := map[string]int{}
-	for _, r := range ofPods(writes(t, w.AuditLog(), began)) {
-		if r.Verb == "delete" {
-			deleted[r.ObjectRef.Name]++
-		}
-	}
-	twice := 0
-	for _, pod := range c.pods {
-		if n := deleted[pod.Name]; n != 1 {
-			twice++ // the answer was lost when the process was killed
-			if n == 0 || n > 2 {
-				t.Errorf("%s was deleted %d times", pod.Name, n)
-			}
-		}
-	}
-	if twice > 32 {
-		t.Errorf("%d pods were deleted twice, more than were under way", twice)
-	}
-	for _, pod := range others.pods {
-		if deleted[pod.Name] != 0 {
-			t.Errorf("%s was deleted; its node has no taint", pod.Name)
-		}
 	}
 }
 
@@ -116,34 +71,18 @@ func (s *scene) begin(flags ...string) *fault {
 
 // ended requires every due pod to be gone within that time after the end of the fault, and the log to contain these
 // words.
-func (f *fault) ended(at time.Time, within time.Duration, says ...string) {
+func (f *fault) ended(at time.Time, limit time.Duration, says ...string) {
 	f.Helper()
-	last := at
-	f.eventually(at.Add(within), func() bool {
-		last = time.Now()
-		return f.left() == 0
-	})
-	f.Logf("the last due pod was gone %v after the end of the fault", last.Sub(at).Round(time.Millisecond))
+	within(f, time.Until(at.Add(limit)), "all due pods are gone", func() bool { return f.left() == 0 })
+	f.Logf("the last due pod was gone %v after the end of the fault", time.Since(at).Round(time.Millisecond))
 	f.audit()
 	for _, words := range says {
-		f.until("the log says "+words, func() bool {
+		until(f, "the log says "+words, func() bool {
 			log, err := f.manager.Log()
 			return err == nil && strings.Contains(log, words)
 		})
 	}
 	f.taint()
-}
-
-// eventually polls, and fails at the time given.
-func (f *fault) eventually(until time.Time, done func() bool) {
-	f.Helper()
-	for !done() {
-		if time.Now().After(until) {
-			f.Errorf("%d due pods are left", f.left())
-			return
-		}
-		f.wait(20 * time.Millisecond)
-	}
 }
 
 // left counts the due pods that still exist; all of them while the API server does not answer.
@@ -189,44 +128,28 @@ func (f *fault) audit() {
 	}
 }
 
+// away lets something be away for five seconds, over the deadlines.
+func (s *scene) away(goes, returns func() error, says ...string) {
+	f := s.begin()
+	pause(s, 2*time.Second)
+	must(s, goes())
+	pause(s, 5*time.Second)
+	must(s, returns())
+	f.ended(time.Now(), 10*time.Second, says...)
+}
+
 func serverKilled(s *scene) {
-	f := s.begin()
-	s.wait(2 * time.Second)
 	server := s.Component(testcluster.APIServer)
-	server.Kill()
-	s.wait(5 * time.Second)
-	if err := server.Start(s.Context()); err != nil {
-		s.Fatal(err)
-	}
-	f.ended(time.Now(), 10*time.Second, "The API server can't be watched", "The API server is watched again")
+	kill := func() error { server.Kill(); return nil }
+	start := func() error { return server.Start(s.Context()) }
+	s.away(kill, start, "The API server can't be watched", "The API server is watched again")
 }
 
-func serverHangs(s *scene) {
-	f := s.begin()
-	s.wait(2 * time.Second)
-	server := s.Component(testcluster.APIServer)
-	if err := server.Pause(); err != nil {
-		s.Fatal(err)
+func hangs(component string) func(*scene) {
+	return func(s *scene) {
+		c := s.Component(component)
+		s.away(c.Pause, c.Resume, "Evicting the pod")
 	}
-	s.wait(5 * time.Second)
-	if err := server.Resume(); err != nil {
-		s.Fatal(err)
-	}
-	f.ended(time.Now(), 10*time.Second, "Evicting the pod")
-}
-
-func etcdHangs(s *scene) {
-	f := s.begin()
-	s.wait(2 * time.Second)
-	etcd := s.Component(testcluster.Etcd)
-	if err := etcd.Pause(); err != nil {
-		s.Fatal(err)
-	}
-	s.wait(5 * time.Second)
-	if err := etcd.Resume(); err != nil {
-		s.Fatal(err)
-	}
-	f.ended(time.Now(), 10*time.Second, "Evicting the pod")
 }
 
 const denial = `
@@ -247,16 +170,14 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 `
 
 func policyRefuses(s *scene) {
-	if err := s.Apply(s.Context(), fmt.Sprintf(denial, s.node)); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.Apply(s.Context(), fmt.Sprintf(denial, s.node)))
 	witness := s.pod("witness", exists("key"))
-	s.until("the policy is in force", func() bool {
+	until(s, "the policy is in force", func() bool {
 		err := s.admin.CoreV1().Pods("default").Delete(s.Context(), witness.Name, metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		return apierrors.IsForbidden(err) || apierrors.IsInvalid(err)
 	})
 	f := s.begin()
-	s.wait(time.Until(f.deadline.Add(4 * time.Second)))
+	pause(s, time.Until(f.deadline.Add(4*time.Second)))
 	for uid, pod := range f.due {
 		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.name, metav1.GetOptions{})
 		if err != nil || now.UID != uid {
@@ -267,9 +188,7 @@ func policyRefuses(s *scene) {
 		}
 	}
 	bindings := s.admin.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()
-	if err := bindings.Delete(s.Context(), s.node, metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	must(s, bindings.Delete(s.Context(), s.node, metav1.DeleteOptions{}))
 	f.ended(time.Now(), 20*time.Second, "is stuck", "deletions are frozen")
 }
 
@@ -277,23 +196,17 @@ func policyRefuses(s *scene) {
 func permissionTaken(s *scene) {
 	f := s.begin()
 	bindings := s.admin.RbacV1().ClusterRoleBindings()
-	if err := bindings.Delete(s.Context(), "taint-manager-evictions", metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	s.wait(time.Until(f.deadline.Add(3 * time.Second)))
+	must(s, bindings.Delete(s.Context(), "taint-manager-evictions", metav1.DeleteOptions{}))
+	pause(s, time.Until(f.deadline.Add(3*time.Second)))
 	if n := f.left(); n != len(f.due) {
 		s.Errorf("%d of %d due pods are left without the permission to evict", n, len(f.due))
 	}
 	for _, pod := range f.due {
 		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.name, metav1.GetOptions{})
-		if err != nil {
-			s.Fatal(err)
-		}
+		must(s, err)
 		s.blockedEvent(now)
 	}
-	if err := s.Permit(s.Context()); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.Permit(s.Context()))
 	f.ended(time.Now(), 20*time.Second, "is stuck", "cannot patch resource")
 }
 
@@ -301,12 +214,10 @@ func permissionTaken(s *scene) {
 func leaderKilled(s *scene) {
 	const lease, retry = 6 * time.Second, time.Second
 	leader, err := s.StartManager(s.Context(), election...)
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.waitForHolder(s.T, true)
+	must(s, err)
+	s.waitForHolder(s.T)
 	f := s.begin(election...)
-	s.wait(time.Second)
+	pause(s, time.Second)
 	leader.Kill()
 	f.ended(time.Now(), lease+22*retry/10+soon, "Seen a leader", "Evicting the pod")
 }

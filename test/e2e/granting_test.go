@@ -8,9 +8,7 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-const selectingNamespaces = `
-apiVersion: taint-manager/v1alpha1
-kind: TaintManagerConfiguration
+const selectingNamespaces = configHead + `
 policies:
 - name: production
   match: {taints: [{key: maintenance}], namespaceSelector: {matchLabels: {tier: prod}}}
@@ -42,7 +40,7 @@ func TestTheCommandsThatTheProgramAndTheDocumentsNameGrantWhatIsMissing(t *testi
 	s := w.scene(t)
 	pod := s.pod("web")
 	tainted := s.taint("maintenance")
-	s.until("it evicts", func() bool { _, gone := w.deletion(t, pod.UID, tainted.after); return gone })
+	until(s, "it evicts", func() bool { _, gone := w.deletion(t, pod.UID, tainted.after); return gone })
 	if err := granted.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -55,22 +53,16 @@ func TestTheCommandsThatTheProgramAndTheDocumentsNameGrantWhatIsMissing(t *testi
 func (w *world) launchUnpermitted(t *testing.T, flags ...string) *testcluster.Manager {
 	t.Helper()
 	kubeconfig, err := w.ManagerKubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := w.Launch(t.Context(), w.binary(t), kubeconfig, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return m
 }
 
 func (w *world) logOf(t *testing.T, m *testcluster.Manager) string {
 	t.Helper()
 	log, err := m.Log()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return log
 }
 
@@ -81,10 +73,9 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 	w.kubectl(t, "apply", "-f", installed)
 	w.kubectl(t, "-n", "kube-system", "patch", "role", "taint-manager", "--type=json", `-p=[{"op":"remove","path":"/rules/1"}]`)
 	m := w.launchUnpermitted(t, election...)
-	s := &scene{T: t, world: w}
 	var said string
-	s.until("it serves", func() bool { return strings.Contains(w.logOf(t, m), "The page is served") })
-	s.until("the remarks say what is missing", func() bool {
+	until(t, "it serves", func() bool { return strings.Contains(w.logOf(t, m), "The page is served") })
+	until(t, "the remarks say what is missing", func() bool {
 		said = w.remarks(t, m)
 		return strings.Contains(w.readyz(t, m), "[!]lease: can't be read or written") && strings.Contains(said, "[!]lease: the Lease kube-system/taint-manager: ") && strings.Contains(said, `cannot create resource "leases"`)
 	})
@@ -92,7 +83,7 @@ func TestWithoutThePermissionToCreateTheLeaseItSaysSoAndLeadsOnceItIsGranted(t *
 		t.Errorf("the log does not name the permission:\n%s", log)
 	}
 	w.kubectl(t, "apply", "-f", installed)
-	s.until("it leads", func() bool { return w.isLed(t) })
+	w.waitForHolder(t)
 	if said = w.readyz(t, m); strings.Contains(said, "[!]lease") {
 		t.Errorf("readiness still says:\n%s", said)
 	}

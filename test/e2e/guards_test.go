@@ -16,19 +16,12 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// resetAfter is that of the breakers, and burstRate is that of the rate of the burst.
-const (
-	resetAfter = 5 * time.Second
-	burstRate  = 30
-)
+// resetAfter is that of the breaker.
+const resetAfter = 5 * time.Second
 
-// guardsFile has the method for the burst, and its rate.
-func guardsFile(method, rate string) string {
-	return configHead + fmt.Sprintf(`
-policies:
-- {name: burst, match: {taints: [{key: crowd}]}, method: %s}
+var guardsFile = configHead + fmt.Sprintf(`
 guards:
-  rates:%s
+  rates:
   - {name: slow, topologyKey: topology.kubernetes.io/zone, taints: [{key: slow}], evictionsPerSecond: 2, burst: 3}
   - {name: all-slow, taints: [{key: slow}], evictionsPerSecond: 5, burst: 5}
   breakers:
@@ -39,31 +32,16 @@ guards:
     maxNodes: 50%%
     minNodes: 2
     settle: 3s
-    resetAfter: %[3]v
-  - name: unzoned
-    topologyKey: topology.kubernetes.io/zone
-    nodeSelector: {matchLabels: {scenario: unzoned}}
-    taints: [{key: unzoned}]
-    maxNodes: 50%%
-    minNodes: 2
-    settle: 3s
-    resetAfter: %[3]v
-`, method, rate, resetAfter)
-}
-
-var boundedBurst = fmt.Sprintf("\n  - {name: burst, taints: [{key: crowd}], evictionsPerSecond: %d, burst: 1}", burstRate)
+    resetAfter: %v
+`, resetAfter)
 
 // Each scenario has nodes of its own; all run at the same time, under one taint-manager and one file. They measure rates.
 func TestGuardsBoundWhatGoes(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true, AuditLevel: "Metadata"})
-	files := &mount{dir: t.TempDir()}
-	files.write(t, guardsFile("Delete", boundedBurst))
-	m := w.manage(t, "--config="+files.file())
+	m := w.manage(t, "--config="+configFile(t, guardsFile))
 	for sentence, play := range map[string]func(*testing.T){
-		"a zone's outage trips the breaker, and its end resets it":       func(t *testing.T) { w.outage(t, m) },
-		"nodes without zones are one group of a breaker":                 func(t *testing.T) { w.unzoned(t, m) },
-		"rates hold in every window, by zone and for all":                w.rates,
-		"a burst held and released by the file loses and repeats no pod": func(t *testing.T) { w.reloadsInABurst(t, m, files) },
+		"a zone's outage trips the breaker, and its end resets it": func(t *testing.T) { w.outage(t, m) },
+		"rates hold in every window, by zone and for all":          w.rates,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
@@ -92,9 +70,8 @@ func (s *scene) place(scenario, zone string) {
 
 func (s *scene) patchNode(patch string) {
 	s.Helper()
-	if _, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	_, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	must(s, err)
 }
 
 // ready makes the node's kubelet report that it is ready or not.
@@ -131,11 +108,11 @@ func (w *world) outage(t *testing.T, m *testcluster.Manager) {
 		s.ready(false)
 	}
 	first := -1
-	scenes[0].until("the first node has the NoExecute taint", func() bool {
+	until(scenes[0], "the first node has the NoExecute taint", func() bool {
 		first = slices.IndexFunc(scenes, func(s *scene) bool { return s.notReady(v1.TaintEffectNoExecute) })
 		return first >= 0
 	})
-	scenes[0].until("the breaker is tripped", func() bool { return w.tripped(t, m, "zone-outage") })
+	until(scenes[0], "the breaker is tripped", func() bool { return w.tripped(t, m, "zone-outage") })
 	began := moment{before: time.Now(), after: time.Now()}
 	scenes[first].stays(pods[first], began, 6)
 	if !w.tripped(t, m, "zone-outage") {
@@ -145,13 +122,9 @@ func (w *world) outage(t *testing.T, m *testcluster.Manager) {
 	// There: a pod of that zone goes for another taint while the breaker is tripped.
 	sparing := scenes[(first+1)%3]
 	n, err := w.admin.CoreV1().Nodes().Get(t.Context(), sparing.node, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	also := append(slices.Clone(n.Spec.Taints), v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute})
-	if err := load.SetTaints(t.Context(), w.admin, sparing.node, also...); err != nil {
-		t.Fatal(err)
-	}
+	must(t, load.SetTaints(t.Context(), w.admin, sparing.node, also...))
 	if _, ended := w.deletion(t, pods[(first+1)%3].UID, time.Now().Add(policyLate)); !ended {
 		t.Error("the breaker holds a pod for another taint")
 	}
@@ -177,29 +150,6 @@ func (w *world) outage(t *testing.T, m *testcluster.Manager) {
 			t.Errorf("%s went", pod.Name)
 		}
 	}
-}
-
-func (w *world) unzoned(t *testing.T, m *testcluster.Manager) {
-	var scenes []*scene
-	var pods []*v1.Pod
-	for i := range 3 {
-		s := w.zoned(t, fmt.Sprintf("unzoned-%d", i), "unzoned", "")
-		scenes, pods = append(scenes, s), append(pods, s.pod("p"))
-	}
-	zoned := w.zoned(t, "unzoned-not", "unzoned", "somewhere")
-	elsewhere := zoned.pod("p")
-	tainted := scenes[0].taint("unzoned")
-	scenes[1].taint("unzoned")
-	ofZone := zoned.taint("unzoned") // one node, and so fewer than minNodes
-	zoned.goesAround(elsewhere, ofZone, 3)
-	scenes[0].stays(pods[0], tainted, 8)
-	scenes[1].stays(pods[1], tainted, 8)
-	if !w.tripped(t, m, "unzoned") {
-		t.Error("readiness does not say that the breaker is tripped")
-	}
-	lifted := scenes[0].taint()
-	scenes[1].goesAround(pods[1], lifted, resetAfter.Seconds())
-	scenes[0].stays(pods[0], lifted, 10)
 }
 
 // group is some nodes with their pods, in one zone or in none.
@@ -273,63 +223,10 @@ func (w *world) inForce(t *testing.T, m *testcluster.Manager, files *mount, text
 	const said = "The configuration file has changed and is in force"
 	count := func() int {
 		log, err := m.Log()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return strings.Count(log, said)
 	}
 	before := count()
 	files.write(t, text)
-	(&scene{T: t, world: w}).until("the file is in force", func() bool { return count() > before })
-}
-
-// departed counts the pods that are gone.
-func (pl *podLoad) departed(t *testing.T, deletions *load.DeletionTimes) (n int) {
-	t.Helper()
-	for _, pod := range pl.pods {
-		if _, ended := deletions.Of(t.Context(), pod.UID, time.Now()); ended {
-			n++
-		}
-	}
-	return n
-}
-
-func (w *world) reloadsInABurst(t *testing.T, m *testcluster.Manager, files *mount) {
-	c, others := newPodLoad(t, w.admin, "reloaded", 20, 15), newPodLoad(t, w.admin, "bystanders", 2, 5)
-	s := &scene{T: t, world: w}
-	began := time.Now()
-	c.taint(t, true)
-	s.until("the burst goes on", func() bool { return c.departed(t, w.deletions) >= burstRate })
-	w.inForce(t, m, files, guardsFile("Hold", boundedBurst))
-	s.wait(time.Second) // for what the watch has yet to show
-	gone := c.departed(t, w.deletions)
-	if gone == len(c.pods) {
-		t.Fatalf("all %d pods went before the file was in force: it was not taken in during the burst", gone)
-	}
-	s.wait(3 * time.Second)
-	if now := c.departed(t, w.deletions); now != gone {
-		t.Errorf("%d pods went while the file held them", now-gone)
-	}
-	w.inForce(t, m, files, guardsFile("Delete", boundedBurst))
-	s.until("the burst goes on", func() bool { return c.departed(t, w.deletions) >= min(gone+burstRate, len(c.pods)) })
-	w.bounded(t, "burst", w.accepted(t, c.name, began), burstRate, 1)
-	w.inForce(t, m, files, guardsFile("Delete", ""))
-	c.gone(t, w.deletions, 0)
-	t.Logf("%d of %d pods had gone when the file held them", gone, len(c.pods))
-
-	awaitDeletions(t, w.AuditLog(), c.podNames()...)
-	deleted := map[string]int{}
-	for _, r := range ofPods(writes(t, w.AuditLog(), began)) {
-		if r.Verb == "delete" {
-			deleted[r.ObjectRef.Name]++
-		}
-	}
-	for _, pod := range c.pods {
-		if deleted[pod.Name] != 1 {
-			t.Errorf("%s was deleted %d times", pod.Name, deleted[pod.Name])
-		}
-	}
-	if n := others.departed(t, w.deletions); n != 0 {
-		t.Errorf("%d pods of nodes without taints went", n)
-	}
+	until(t, "the file is in force", func() bool { return count() > before })
 }

@@ -15,22 +15,19 @@ import (
 	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 const (
-	noPolicies = "apiVersion: taint-manager/v1alpha1\nkind: TaintManagerConfiguration\n"
-
 	// drainPolicy evicts because of a NoSchedule taint, as docs/examples/policies/drain.yaml does, and holdPolicy holds.
-	drainPolicy = noPolicies + `policies:
+	drainPolicy = configHead + `policies:
 - name: maintenance
   match: {taints: [{key: example.com/maintenance, effects: [NoSchedule]}], ownerKinds: [None]}
   method: Delete
   tolerations: {absent: 4s}
 `
-	holdPolicy = noPolicies + `policies:
+	holdPolicy = configHead + `policies:
 - name: quarantine
   match: {taints: [{key: key, effects: [NoExecute]}]}
   method: Hold
@@ -40,22 +37,18 @@ const (
 func TestForesightByTheConfigurationInForce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{})
-	if err := w.Permit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Permit(t.Context()))
 	t.Run("no manager has ever run", func(t *testing.T) { noManagerEverRan(w.scene(t)) })
 	files := &mount{dir: t.TempDir()}
 	files.write(t, drainPolicy)
 	m, err := w.StartManager(t.Context(), append([]string{"--config=" + filepath.Join(files.dir, "config.yaml")}, election...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = m.Stop() })
 	t.Run("pending lists what a policy evicts, and a wait ends when that is gone", func(t *testing.T) { drainsByPolicy(w.scene(t)) })
 	t.Run("what may not be read, or a dump lacks, is no all-clear", func(t *testing.T) { lacksThePolicies(w.scene(t)) })
 	w.inForce(t, m, files, holdPolicy)
 	t.Run("pending says which policy holds", func(t *testing.T) { saysWhichPolicyHolds(w.scene(t)) })
-	w.inForce(t, m, files, noPolicies)
+	w.inForce(t, m, files, configHead)
 	t.Run("a reload during a wait", func(t *testing.T) {
 		reloadsDuringAWait(w.scene(t), func() { w.inForce(t, m, files, drainPolicy) })
 	})
@@ -64,15 +57,6 @@ func TestForesightByTheConfigurationInForce(t *testing.T) {
 		t.Error(err)
 	}
 	t.Run("no manager runs any longer", func(t *testing.T) { noManagerRuns(w.scene(t)) })
-}
-
-// maintained taints the node as for a drain.
-func (s *scene) maintained() {
-	s.Helper()
-	patch := []byte(`{"spec":{"taints":[{"key":"example.com/maintenance","effect":"NoSchedule"}]}}`)
-	if _, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		s.Fatal(err)
-	}
 }
 
 // told runs the program, and returns its exit code and all that it says.
@@ -85,9 +69,7 @@ func (s *scene) told(kubeconfig string, args ...string) (code int, said string) 
 	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
 		return failed.ExitCode(), out.String()
 	}
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return 0, out.String()
 }
 
@@ -106,7 +88,7 @@ const byTheManager = ", under the policies of the running manager."
 // noManagerEverRan has neither a Lease nor a journal, so the default rules count.
 func noManagerEverRan(s *scene) {
 	pod := s.pod("p", bears("key", 300))
-	s.wait(wholeSecond)
+	pause(s, wholeSecond)
 	s.taint("key")
 	if said := s.tells(0, pod.Name, s.Kubeconfig(), "pending", "-A", "--node", s.node); strings.Contains(said, "under the policies of") {
 		s.Errorf("there is no manager, and yet:\n%s", said)
@@ -118,8 +100,8 @@ func drainsByPolicy(s *scene) {
 	admin := s.Kubeconfig()
 	linger := func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }
 	pods := []*v1.Pod{s.podWith("a", linger), s.podWith("b", linger)}
-	s.wait(wholeSecond)
-	s.maintained()
+	pause(s, wholeSecond)
+	s.taintNoSchedule(maintenance)
 	said := s.tells(0, byTheManager, admin, "pending", "-A")
 	s.tells(0, byTheManager, admin, "plan", "--node", s.node, "--taint", "example.com/maintenance-")
 	s.tells(0, byTheManager, admin, "explain", "default/"+pods[0].Name)
@@ -171,7 +153,7 @@ func lacksThePolicies(s *scene) {
 
 func saysWhichPolicyHolds(s *scene) {
 	pod := s.pod("p")
-	s.wait(wholeSecond)
+	pause(s, wholeSecond)
 	s.taint("key")
 	said := s.tells(0, byTheManager, s.Kubeconfig(), "pending", "-A", "--node", s.node)
 	if !strings.Contains(said, pod.Name) || !strings.Contains(said, "held by policy quarantine") {
@@ -184,8 +166,8 @@ func saysWhichPolicyHolds(s *scene) {
 // reloadsDuringAWait has a node with a taint that no policy names, until the file changes.
 func reloadsDuringAWait(s *scene, reload func()) {
 	pod := s.pod("p")
-	s.wait(wholeSecond)
-	s.maintained()
+	pause(s, wholeSecond)
+	s.taintNoSchedule(maintenance)
 	ctx, cancel := context.WithTimeout(s.Context(), 2*time.Minute)
 	defer cancel()
 	waiting := exec.CommandContext(ctx, s.binary(s.T), "pending", "--node", s.node, "--wait")
@@ -193,7 +175,7 @@ func reloadsDuringAWait(s *scene, reload func()) {
 	var said bytes.Buffer
 	waiting.Stdout, waiting.Stderr = &said, &said
 	must(s.T, waiting.Start())
-	s.wait(6 * time.Second)
+	pause(s, 6*time.Second)
 	reload()
 	err := waiting.Wait()
 	ended := time.Now()
@@ -214,13 +196,13 @@ func canNotWriteTheJournal(s *scene) {
 	}
 	_, err = roles.Update(s.Context(), role, metav1.UpdateOptions{})
 	must(s.T, err)
-	s.wait(65 * time.Second)
+	pause(s, 65*time.Second)
 	s.tells(1, "the manager can't write its journal, which was last written at", s.Kubeconfig(), "pending", "-A")
 	s.tells(2, "the manager can't write its journal", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "15s")
 }
 
 func noManagerRuns(s *scene) {
-	s.wait(65 * time.Second)
+	pause(s, 65*time.Second)
 	s.tells(0, "under the policies of a manager that no longer runs (its journal was last written at", s.Kubeconfig(), "pending", "-A", "--node", s.node)
 	s.tells(1, "no manager is running", s.Kubeconfig(), "pending", "--node", s.node, "--wait", "--timeout", "30s")
 }

@@ -34,17 +34,10 @@ func TestTheManifestsOnARealControlPlane(t *testing.T) {
 		name := strings.Join(way, " ")
 		t.Run(name+": installed, upgraded, rolled back, uninstalled", func(t *testing.T) { w.installs(t, way) })
 	}
-	t.Run("kustomize", func(t *testing.T) {
-		w.kubectl(t, "apply", "-k", kustomize)
-		w.kubectl(t, "delete", "-k", kustomize)
-	})
 	t.Run("the kustomization of docs/install.md evicts by the method Evict", w.kustomizes)
 	t.Run("that of docs/install.md for another namespace evicts there", w.kustomizesElsewhere)
 	t.Run("two replicas fit on one node, and spread over two and three", w.spreads)
 	t.Run("a namespace of its own under the restricted standard", w.fitsElsewhere)
-	t.Run("the program runs as the Deployment says, with its permissions alone", func(t *testing.T) {
-		w.runsAsDeployed(t, installed, "kube-system")
-	})
 }
 
 // kubectl runs kubectl, which must succeed, and returns its output.
@@ -91,9 +84,7 @@ func (w *world) installs(t *testing.T, way []string) {
 func kustomization(t *testing.T, second string) (folder string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const resources = "resources: [taint-manager/deploy/kustomize] # a copy of the folder\n"
 	_, written, found := strings.Cut(string(text), "\n```yaml\n"+resources+second)
 	written, _, ended := strings.Cut(written, "\n```\n")
@@ -101,12 +92,8 @@ func kustomization(t *testing.T, second string) (folder string) {
 		t.Fatalf("docs/install.md has no kustomization with %s", second)
 	}
 	folder = t.TempDir()
-	if err := os.CopyFS(filepath.Join(folder, "taint-manager", "deploy", "kustomize"), os.DirFS(kustomize)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(resources+second+written), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(folder, "taint-manager", "deploy", "kustomize"), os.DirFS(kustomize)))
+	must(t, os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(resources+second+written), 0o600))
 	return folder
 }
 
@@ -164,9 +151,7 @@ func (w *world) versions(t *testing.T) []string {
 func (w *world) deployment(t *testing.T, namespace string) *appsv1.Deployment {
 	t.Helper()
 	d, err := w.admin.AppsV1().Deployments(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -174,9 +159,7 @@ func (w *world) deployment(t *testing.T, namespace string) *appsv1.Deployment {
 func (w *world) replicaNodes(t *testing.T) (nodes []string) {
 	t.Helper()
 	pods, err := w.admin.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=taint-manager"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, pod := range pods.Items {
 		ready := slices.ContainsFunc(pod.Status.Conditions, func(c v1.PodCondition) bool {
 			return c.Type == v1.PodReady && c.Status == v1.ConditionTrue
@@ -191,8 +174,7 @@ func (w *world) replicaNodes(t *testing.T) (nodes []string) {
 
 // waitForNoPods waits until a new control plane can accept pods in kube-system.
 func (w *world) waitForNoPods(t *testing.T) {
-	s := &scene{T: t, world: w}
-	s.until("the namespace kube-system is there", func() bool {
+	until(t, "the namespace kube-system is there", func() bool {
 		_, err := w.admin.CoreV1().ServiceAccounts("kube-system").Get(t.Context(), "default", metav1.GetOptions{})
 		return err == nil
 	})
@@ -214,7 +196,7 @@ func (w *world) spreads(t *testing.T) {
 		w.kubectl(t, "-n", "kube-system", "rollout", "restart", "deployment/taint-manager")
 		w.kubectl(t, "-n", "kube-system", "rollout", "status", "deployment/taint-manager", "--timeout=60s")
 		var got []string
-		s.until("two replicas are ready", func() bool { got = w.replicaNodes(t); return len(got) == 2 })
+		until(s, "two replicas are ready", func() bool { got = w.replicaNodes(t); return len(got) == 2 })
 		if step.want != nil && !slices.Equal(got, step.want) || step.want == nil && got[0] == got[1] {
 			t.Errorf("with %s the replicas are on %v, want %v", step.node, got, step.want)
 		}
@@ -226,8 +208,7 @@ func (w *world) spreads(t *testing.T) {
 // keepsOne waits until the budget counts both replicas, and permits that one of them is evicted.
 func (w *world) keepsOne(t *testing.T) {
 	t.Helper()
-	s := &scene{T: t, world: w}
-	s.until("the budget keeps one of two replicas", func() bool {
+	until(t, "the budget keeps one of two replicas", func() bool {
 		budget, err := w.admin.PolicyV1().PodDisruptionBudgets("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
 		return err == nil && budget.Status.CurrentHealthy == 2 && budget.Status.DesiredHealthy == 1 && budget.Status.DisruptionsAllowed == 1
 	})
@@ -238,15 +219,9 @@ func (w *world) fitsElsewhere(t *testing.T) {
 	w.kubectl(t, "create", "namespace", namespace)
 	w.kubectl(t, "label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted", "pod-security.kubernetes.io/warn=restricted")
 	w.kubectl(t, "apply", "-f", elsewhere)
+	defer w.kubectl(t, "delete", "-f", elsewhere)
 	w.kubectl(t, "-n", namespace, "rollout", "status", "deployment/taint-manager", "--timeout=60s")
 	w.classifies(t, w.kubeconfigOf(t, namespace, "taint-manager"), namespace, "taint-manager-leader-election at leader-election", "taint-manager at workload-high")
-	w.runsAsDeployed(t, elsewhere, namespace)
-}
-
-// runsAsDeployed runs the program as the container of a manifest would, next to simulated replicas.
-func (w *world) runsAsDeployed(t *testing.T, file, namespace string) {
-	w.kubectl(t, "apply", "-f", file)
-	defer w.kubectl(t, "delete", "-f", file)
 	w.evictsAsDeployed(t, namespace)
 }
 
@@ -266,10 +241,7 @@ func (w *world) leadsAndEvicts(t *testing.T, m *testcluster.Manager, namespace s
 	t.Helper()
 	s := w.scene(t)
 	pod := s.pod("web")
-	s.until("it leads", func() bool {
-		lease, err := w.admin.CoordinationV1().Leases(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
-		return err == nil && lease.Spec.HolderIdentity != nil
-	})
+	until(s, "it leads", func() bool { return holder(w.lease(t, namespace)) != "" })
 	s.goes(pod, s.taint("maintenance"), 0)
 	s.event(pod, "Marking for deletion Pod")
 	log, err := m.Log()
@@ -283,13 +255,9 @@ func (w *world) argsOnThisMachine(t *testing.T, d *appsv1.Deployment) (args []st
 	t.Helper()
 	spec, folder := d.Spec.Template.Spec, t.TempDir()
 	data, err := w.admin.CoreV1().ConfigMaps(d.Namespace).Get(t.Context(), spec.Volumes[0].ConfigMap.Name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, text := range data.Data {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, arg := range spec.Containers[0].Args[1:] {
 		args = append(args, strings.ReplaceAll(arg, spec.Containers[0].VolumeMounts[0].MountPath, folder))
@@ -301,19 +269,13 @@ func (w *world) argsOnThisMachine(t *testing.T, d *appsv1.Deployment) (args []st
 func (w *world) kubeconfigOf(t *testing.T, namespace, account string) string {
 	t.Helper()
 	token, err := w.admin.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config, err := clientcmd.LoadFromFile(w.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name := range config.AuthInfos {
 		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, clientcmd.WriteToFile(*config, path))
 	return path
 }

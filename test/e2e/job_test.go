@@ -31,19 +31,15 @@ spec:
 `
 
 func job(s *scene) {
-	if err := s.Apply(s.Context(), fmt.Sprintf(jobManifest, s.node)); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.Apply(s.Context(), fmt.Sprintf(jobManifest, s.node)))
 	first := s.jobPod()
-	if err := s.admin.CoreV1().Pods("default").Delete(s.Context(), first.Name, metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	s.until("the control: a pod deleted by hand counts as failed", func() bool { return s.failed() == 1 })
+	must(s, s.admin.CoreV1().Pods("default").Delete(s.Context(), first.Name, metav1.DeleteOptions{}))
+	until(s, "the control: a pod deleted by hand counts as failed", func() bool { return s.failed() == 1 })
 
 	second := s.jobPod(first.Name)
 	s.goes(second, s.taint("key"), 0)
-	s.until("the evicted pod is replaced", func() bool { return s.findJobPod(first.Name, second.Name) != nil })
-	s.wait(2 * time.Second) // the job controller may count late
+	until(s, "the evicted pod is replaced", func() bool { return s.findJobPod(first.Name, second.Name) != nil })
+	pause(s, 2*time.Second) // the job controller may count late
 	if n := s.failed(); n != 1 {
 		s.Errorf("%d pods count as failed, want 1: the evicted one does not", n)
 	}
@@ -51,16 +47,14 @@ func job(s *scene) {
 
 func (s *scene) failed() int32 {
 	j, err := s.admin.BatchV1().Jobs("default").Get(s.Context(), s.node, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return j.Status.Failed
 }
 
 // jobPod waits for a running pod of the job that is not one of these.
 func (s *scene) jobPod(not ...string) (found *v1.Pod) {
 	s.Helper()
-	s.until("a pod of the job runs", func() bool {
+	until(s, "a pod of the job runs", func() bool {
 		found = s.findJobPod(not...)
 		return found != nil && found.Status.Phase == v1.PodRunning
 	})
@@ -69,9 +63,7 @@ func (s *scene) jobPod(not ...string) (found *v1.Pod) {
 
 func (s *scene) findJobPod(not ...string) *v1.Pod {
 	list, err := s.admin.CoreV1().Pods("default").List(s.Context(), metav1.ListOptions{LabelSelector: "job-name=" + s.node})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	for i := range list.Items {
 		pod := &list.Items[i]
 		if pod.DeletionTimestamp == nil && !slices.Contains(not, pod.Name) {

@@ -35,22 +35,19 @@ func TestTheJournal(t *testing.T) {
 // timeAdded of long ago would start before it was set.
 func killedAndRestarted(s *scene, timed bool) {
 	killed, err := s.StartManager(s.Context(), election...)
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.waitForHolder(s.T, true)
+	must(s, err)
+	s.waitForHolder(s.T)
 	pod := s.pod("p", bears("key", 20))
 	tainted := moment{before: time.Now()}
 	if timed {
 		patch := fmt.Appendf(nil, `{"spec":{"taints":[{"key":"key","effect":"NoExecute","timeAdded":%q}]}}`, s.created().UTC().Format(time.RFC3339))
-		if _, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			s.Fatal(err)
-		}
+		_, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{})
+		must(s, err)
 		tainted.after = time.Now()
 	} else {
 		tainted = s.taint("key")
 	}
-	s.wait(time.Until(tainted.before.Add(5 * time.Second)))
+	pause(s, time.Until(tainted.before.Add(5*time.Second)))
 	killed.Kill()
 	s.checkRecord(tainted)
 	restarted := s.manage(s.T, election...)
@@ -70,9 +67,7 @@ func killedAndRestarted(s *scene, timed bool) {
 func (s *scene) created() time.Time {
 	s.Helper()
 	n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return n.CreationTimestamp.Time
 }
 
@@ -81,9 +76,7 @@ func (s *scene) checkRecord(tainted moment) {
 	s.Helper()
 	name := store.Names(journalName)[journal.PartitionOf(s.node)]
 	partition, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	var record struct {
 		Taints [][]struct {
 			Key   string
@@ -104,21 +97,13 @@ func (s *scene) checkRecord(tainted moment) {
 // asManager returns a client with the program's permissions.
 func (w *world) asManager(t *testing.T) kubernetes.Interface {
 	t.Helper()
-	if err := w.Permit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Permit(t.Context()))
 	path, err := w.ManagerKubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config, err := clientcmd.BuildConfigFromFlags("", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return client
 }
 
@@ -132,9 +117,7 @@ func (w *world) conflicts(t *testing.T) {
 	}
 	data := map[string]string{"_journal": "1"}
 	version, err = partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data = map[string]string{"_journal": "2"}
 	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
 		t.Error(err)
@@ -175,9 +158,7 @@ func (w *world) takesAFullPartition(t *testing.T) {
 	}
 	partitions = store.NewConfigMaps(w.admin, "default", "full")
 	version, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Data: data})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := partitions.Write(t.Context(), 0, journal.StoredPartition{Version: version, Data: data}); err != nil {
 		t.Error(err)
 	}

@@ -56,16 +56,12 @@ func TestPodsAsLargeAsTheAPIServerTakesThemCostLittleMemory(t *testing.T) {
 func (w *world) peakOf(t *testing.T, c *podLoad, happens func()) float64 {
 	t.Helper()
 	m, err := w.StartManager(t.Context(), "--leader-elect=false")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = m.Stop() }()
 	happens()
 	c.evictsOneMore(t, w) // its pod comes after everything else in the watch
 	_, peak, err := load.Memory(m.Pid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return peak
 }
 
@@ -74,13 +70,10 @@ func (pl *podLoad) evictsOneMore(t *testing.T, w *world) {
 	t.Helper()
 	pod := load.Pod("one-more", pl.nodes[1], nil)
 	pod, err := pl.admin.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	node := []byte(`{"spec": {"taints": [{"key": "maintenance", "effect": "NoExecute"}]}}`)
-	if _, err := pl.admin.CoreV1().Nodes().Patch(t.Context(), pl.nodes[1], types.MergePatchType, node, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = pl.admin.CoreV1().Nodes().Patch(t.Context(), pl.nodes[1], types.MergePatchType, node, metav1.PatchOptions{})
+	must(t, err)
 	if _, gone := w.deletion(t, pod.UID, time.Now().Add(time.Minute)); !gone {
 		t.Fatal("the manager evicts nobody")
 	}
@@ -120,7 +113,5 @@ func (pl *podLoad) touch(t *testing.T) {
 func (pl *podLoad) inPairs(t *testing.T, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
 	patiently := func(ctx context.Context, i int) error { return load.Patiently(func() error { return do(ctx, i) }) }
-	if err := load.Spread(t.Context(), 2, n, patiently); err != nil {
-		t.Fatal(err)
-	}
+	must(t, load.Spread(t.Context(), 2, n, patiently))
 }

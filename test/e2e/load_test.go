@@ -33,33 +33,25 @@ func newPodLoad(t testing.TB, admin kubernetes.Interface, name string, nodes, po
 		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
 	}
 	each(t, nodes, func(ctx context.Context, i int) error {
-		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: c.nodes[i]}}
-		_, err := admin.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+		_, err := admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(c.nodes[i]), metav1.CreateOptions{})
 		return err
 	})
 	c.fill(t, v1.NamespaceDefault, podsEach, alike)
 	return c
 }
 
-// alike are the labels of pods that do not differ.
-func alike(int) map[string]string { return map[string]string{"app": "crowd"} }
+// alike leaves pods as they are.
+func alike(int, *v1.Pod) {}
 
-// newPodLoadOf is like newPodLoad, with these labels for each pod.
-func newPodLoadOf(t testing.TB, admin kubernetes.Interface, name string, nodes, podsEach int, labels func(i int) map[string]string) *podLoad {
-	t.Helper()
-	c := newPodLoad(t, admin, name, nodes, 0)
-	c.fill(t, v1.NamespaceDefault, podsEach, labels)
-	return c
-}
-
-// fill adds pods to each node.
-func (pl *podLoad) fill(t testing.TB, namespace string, podsEach int, labels func(i int) map[string]string) {
+// fill adds pods to each node, and changes each before it is created.
+func (pl *podLoad) fill(t testing.TB, namespace string, podsEach int, change func(i int, p *v1.Pod)) {
 	t.Helper()
 	first := len(pl.pods)
 	pl.pods = append(pl.pods, make([]*v1.Pod, len(pl.nodes)*podsEach)...)
 	each(t, len(pl.nodes)*podsEach, func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", pl.name, first+i), pl.nodes[i/podsEach], labels(i))
+		pod := load.Pod(fmt.Sprintf("%s-%d", pl.name, first+i), pl.nodes[i/podsEach], map[string]string{"app": "crowd"})
 		pod.Namespace = namespace
+		change(i, pod)
 		pl.pods[first+i], err = pl.admin.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
 		return err
 	})
@@ -68,9 +60,7 @@ func (pl *podLoad) fill(t testing.TB, namespace string, podsEach int, labels fun
 // each makes n requests, several at a time.
 func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
 	t.Helper()
-	if err := load.Each(t.Context(), n, do); err != nil {
-		t.Fatal(err)
-	}
+	must(t, load.Each(t.Context(), n, do))
 }
 
 // taint sets the NoExecute taint "crowd" on all nodes, or removes it.
@@ -91,9 +81,7 @@ func (pl *podLoad) gone(t testing.TB, deletions *load.DeletionTimes, butFor int)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	times, err := deletions.Wait(ctx, pl.identities(), butFor)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
@@ -116,9 +104,7 @@ func (pl *podLoad) podNames() (names []string) {
 func (pl *podLoad) events(t testing.TB) int {
 	t.Helper()
 	list, err := pl.admin.CoreV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "reason=TaintManagerEviction"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	told := map[types.UID]bool{}
 	for i := range list.Items {
 		if strings.HasPrefix(list.Items[i].InvolvedObject.Name, pl.name+"-") {

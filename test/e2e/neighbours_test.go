@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestTheDaemonSetControllerDeletesAPodThatAPolicyHolds(t *testing.T) {
 	s := w.scene(t)
 	agent, held := s.agent(), s.pod("held")
 
-	s.taintWith(v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoSchedule})
+	s.taintNoSchedule("crowd")
 	if at, gone := w.deletion(t, agent.UID, time.Now().Add(3*time.Second)); gone {
 		t.Fatalf("the pod was deleted at %s for a NoSchedule taint", at)
 	}
@@ -36,17 +37,16 @@ func TestTheDaemonSetControllerDeletesAPodThatAPolicyHolds(t *testing.T) {
 			t.Errorf("plan does not say %q:\n%s", want, plan)
 		}
 	}
-	began := time.Now()
-	s.taintWith(v1.Taint{Key: "crowd", Effect: v1.TaintEffectNoExecute})
-	at, gone := w.deletion(t, agent.UID, began.Add(5*time.Second))
+	tainted := s.taint("crowd")
+	at, gone := w.deletion(t, agent.UID, tainted.before.Add(5*time.Second))
 	if !gone {
 		t.Fatal("5 s after a NoExecute taint the DaemonSet controller has not deleted a pod that does not tolerate the taint")
 	}
-	t.Logf("deleted %s after the taint", at.Sub(began))
+	t.Logf("deleted %s after the taint", at.Sub(tainted.before))
 	if e := s.event(agent, "Cancelling deletion of Pod"); !strings.Contains(e.Message, "probably by the DaemonSet controller") {
 		t.Errorf("the event does not say who deleted the pod: %s", e.Message)
 	}
-	s.stays(held, moment{before: began, after: began}, 3)
+	s.stays(held, tainted, 3)
 }
 
 // agent creates a DaemonSet for the scene's node, and returns its pod once it is bound.
@@ -66,11 +66,10 @@ func (s *scene) agent() *v1.Pod {
 			},
 		},
 	}
-	if _, err := s.admin.AppsV1().DaemonSets("default").Create(s.Context(), set, metav1.CreateOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	_, err := s.admin.AppsV1().DaemonSets("default").Create(s.Context(), set, metav1.CreateOptions{})
+	must(s, err)
 	var agent *v1.Pod
-	s.until("the DaemonSet's pod is bound", func() bool {
+	until(s, "the DaemonSet's pod is bound", func() bool {
 		pods, err := s.admin.CoreV1().Pods("default").List(s.Context(), metav1.ListOptions{LabelSelector: "agent=" + s.node})
 		if err != nil || len(pods.Items) == 0 || pods.Items[0].Spec.NodeName == "" {
 			return false
@@ -97,18 +96,16 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	alive.renewLease()
 	s.dies()
 	var first, again v1.Taint
-	s.within(time.Minute, "the node has unreachable:NoExecute", func() (noExecute bool) {
+	within(s, time.Minute, "the node has unreachable:NoExecute", func() (noExecute bool) {
 		first, noExecute = s.unreachable(v1.TaintEffectNoExecute)
 		return noExecute
 	})
-	s.until("another timeAdded would be later", func() bool { return time.Since(first.TimeAdded.Time) > time.Second })
+	until(s, "another timeAdded would be later", func() bool { return time.Since(first.TimeAdded.Time) > time.Second })
 	manager := w.Component(testcluster.ControllerManager)
 	manager.Kill()
-	if err := manager.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, manager.Start(t.Context()))
 	began := time.Now()
-	s.until("kube-controller-manager has lifted unreachable:NoExecute", func() bool {
+	until(s, "kube-controller-manager has lifted unreachable:NoExecute", func() bool {
 		_, noExecute := s.unreachable(v1.TaintEffectNoExecute)
 		return !noExecute
 	})
@@ -123,7 +120,7 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	if out, _ := s.said(w.Kubeconfig(), "explain", pod.Name, "-n", pod.Namespace); !strings.Contains(out, cause) {
 		t.Errorf("explain does not name the cause:\n%s", out)
 	}
-	s.within(time.Minute, "kube-controller-manager has set unreachable:NoExecute again", func() (noExecute bool) {
+	within(s, time.Minute, "kube-controller-manager has set unreachable:NoExecute again", func() (noExecute bool) {
 		again, noExecute = s.unreachable(v1.TaintEffectNoExecute)
 		return noExecute
 	})
@@ -149,13 +146,23 @@ func (s *scene) renewLease() {
 func (s *scene) unreachable(effect v1.TaintEffect) (v1.Taint, bool) {
 	s.Helper()
 	node, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == v1.TaintNodeUnreachable && taint.Effect == effect {
 			return taint, true
 		}
 	}
 	return v1.Taint{}, false
+}
+
+// dies stops the node's kubelet: another holder has the lease that kwok renews as the node's heartbeat, so kwok changes
+// neither the node nor its pods any longer.
+func (s *scene) dies() {
+	s.Helper()
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{
+		"holderIdentity": "nobody", "leaseDurationSeconds": 3600, "renewTime": time.Now().UTC().Format(metav1.RFC3339Micro),
+	}})
+	must(s, err)
+	_, err = s.admin.CoordinationV1().Leases(v1.NamespaceNodeLease).Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{})
+	must(s, err)
 }

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
 	"os"
@@ -17,27 +16,15 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/evict"
-	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // newLeavingPods creates pods that stay for a while after their deletion, each with the tolerations for its number.
 func newLeavingPods(t *testing.T, w *world, name string, nodes, podsEach int, tolerations func(i int) []v1.Toleration) *podLoad {
 	t.Helper()
-	c := &podLoad{admin: w.admin, name: name, pods: make([]*v1.Pod, nodes*podsEach)}
-	for i := range nodes {
-		c.nodes = append(c.nodes, fmt.Sprintf("%s-node-%d", name, i))
-	}
-	each(t, nodes, func(ctx context.Context, i int) error {
-		_, err := w.admin.CoreV1().Nodes().Create(ctx, load.ReadyNode(c.nodes[i]), metav1.CreateOptions{})
-		return err
-	})
-	grace := int64(30)
-	each(t, len(c.pods), func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", name, i), c.nodes[i/podsEach], map[string]string{"app": name})
-		pod.Spec.TerminationGracePeriodSeconds, pod.Spec.Tolerations = &grace, tolerations(i)
-		c.pods[i], err = w.admin.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
-		return err
+	c := newPodLoad(t, w.admin, name, nodes, 0)
+	c.fill(t, v1.NamespaceDefault, podsEach, func(i int, p *v1.Pod) {
+		p.Spec.TerminationGracePeriodSeconds, p.Spec.Tolerations = new(int64(30)), tolerations(i)
 	})
 	return c
 }
@@ -46,9 +33,7 @@ func newLeavingPods(t *testing.T, w *world, name string, nodes, podsEach int, to
 func (w *world) launchOriginal(t *testing.T) {
 	t.Helper()
 	o, err := w.LaunchOriginal(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := o.Stop(); err != nil {
 			t.Error(err)
@@ -76,13 +61,11 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 
 	deletes, by := w.acceptedDeletions(t)
 	list, err := w.admin.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	terminating, wrote := 0, map[string]int{}
 	for i := range list.Items {
 		pod := &list.Items[i]
-		if pod.Labels["app"] == "probe" {
+		if strings.HasPrefix(pod.Name, "probe-") {
 			continue
 		}
 		gone := pod.DeletionTimestamp != nil
@@ -124,16 +107,7 @@ func (w *world) acceptedDeletions(t *testing.T) (ofPod, byClient map[string]int)
 	return ofPod, byClient
 }
 
-func pause(t *testing.T, d time.Duration) {
-	select {
-	case <-time.After(d): //nolint:forbidigo // the control plane runs in real time
-	case <-t.Context().Done():
-	}
-}
-
-const holdingPolicy = `
-apiVersion: taint-manager/v1alpha1
-kind: TaintManagerConfiguration
+const holdingPolicy = configHead + `
 policies:
 - name: quarantine
   match: {taints: [{key: crowd}]}
@@ -144,9 +118,7 @@ policies:
 func configFile(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -156,19 +128,13 @@ func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 	w := newWorld(t, testcluster.Options{WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true})
 	long := func(int) []v1.Toleration { return []v1.Toleration{bears("crowd", 3600)} }
 	m, err := w.StartManager(t.Context(), "--leader-elect=false", "--paused")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	deleted := newLeavingPods(t, w, "deleted", 1, 2, long)
 	deleted.taint(t, true)
 	w.awaitScheduled(t, m, 2)
 	drain := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: deleted.pods[0].Name}}
-	if err := w.admin.CoreV1().Pods("default").EvictV1(t.Context(), drain); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.admin.CoreV1().Pods("default").Delete(t.Context(), deleted.pods[1].Name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.admin.CoreV1().Pods("default").EvictV1(t.Context(), drain))
+	must(t, w.admin.CoreV1().Pods("default").Delete(t.Context(), deleted.pods[1].Name, metav1.DeleteOptions{}))
 	w.awaitScheduled(t, m, 0)
 	pause(t, time.Second) // for the request about the drained pod
 	if ready := w.readyz(t, m); strings.Contains(ready, "[!]builtin") {
@@ -190,13 +156,9 @@ func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 // awaitScheduled waits until this number of evictions are scheduled.
 func (w *world) awaitScheduled(t *testing.T, m *testcluster.Manager, want int) {
 	t.Helper()
-	text := ""
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); pause(t, 50*time.Millisecond) {
-		if text = body(t, m.Page()+"api/v1/evictions?limit=1"); strings.Contains(text, fmt.Sprintf(`"total":%d,`, want)) {
-			return
-		}
-	}
-	t.Fatalf("want %d evictions:\n%s", want, text)
+	until(t, fmt.Sprintf("%d evictions are scheduled", want), func() bool {
+		return strings.Contains(body(t, m.Page()+"api/v1/evictions?limit=1"), fmt.Sprintf(`"total":%d,`, want))
+	})
 }
 
 // readyz returns the readiness of the manager with its remarks.
@@ -222,16 +184,11 @@ func body(t *testing.T, url string) string {
 func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
 	const sentence = "the built-in controller still runs; this breaks policy quarantine (method: Hold); switch taint-eviction-controller off on all control-plane nodes (docs/switching-over.md)"
-	for until := time.Now().Add(30 * time.Second); !strings.Contains(w.remarks(t, m), "[!]builtin: kube-controller-manager has evicted pod default/"); {
-		if time.Now().After(until) {
-			t.Fatalf("the original is not noticed:\n%s", w.remarks(t, m))
-		}
-		pause(t, 100*time.Millisecond)
-	}
+	until(t, "the original is noticed", func() bool {
+		return strings.Contains(w.remarks(t, m), "[!]builtin: kube-controller-manager has evicted pod default/")
+	})
 	log, err := m.Log()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if n := strings.Count(log, "The built-in controller still runs"); n != 1 {
 		t.Errorf("%d lines in the log, want 1", n)
 	}

@@ -18,11 +18,8 @@ import (
 // ownPodsLabel selects the pods of the ReplicaSet whose pods are the program's own ones.
 var ownPodsLabel = map[string]string{"app": "own"}
 
-// takeover is how long a standby takes to see that the lease is free: one retry period of election with the maximum delay.
-const takeover = 2200 * time.Millisecond
-
-// ownPatience is how long an own pod waits at least; leaseDuration is that of election.
-const ownPatience, leaseDuration = time.Second, 6 * time.Second
+// ownPatience is how long an own pod waits at least.
+const ownPatience = time.Second
 
 // ownKubelet runs the containers of the program's pods on simulated nodes: a process for each pod, which knows the pod's
 // UID as by the downward API, and is asked to end when the pod is deleted.
@@ -69,18 +66,14 @@ func (w *world) makeOwnPods(t *testing.T) {
 			},
 		},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // bound returns the own pods that are bound to a node and not terminating.
 func (o *ownKubelet) bound(t *testing.T) []v1.Pod {
 	t.Helper()
 	list, err := o.admin.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{LabelSelector: "app=own"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return slices.DeleteFunc(list.Items, func(p v1.Pod) bool { return p.Spec.NodeName == "" || p.DeletionTimestamp != nil })
 }
 
@@ -89,23 +82,19 @@ func (o *ownKubelet) startBoth() {
 	o.t.Helper()
 	var pods []v1.Pod
 	s := &scene{T: o.t, world: o.world}
-	s.until("two own pods are bound", func() bool { pods = o.bound(o.t); return len(pods) == 2 })
+	until(s, "two own pods are bound", func() bool { pods = o.bound(o.t); return len(pods) == 2 })
 	for _, pod := range pods {
 		if o.replicas[pod.UID] == nil {
 			o.start(pod)
 		}
 	}
-	if o.waitForHolder(o.t, true) == "" {
-		o.t.Fatal("no replica leads")
-	}
+	o.waitForHolder(o.t)
 }
 
 func (o *ownKubelet) start(pod v1.Pod) {
 	o.t.Helper()
 	m, err := o.Launch(o.t.Context(), o.withEnv(o.t, "POD_UID="+string(pod.UID)), "", election...)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must(o.t, err)
 	o.replicas[pod.UID] = m
 	o.seesALeader(o.t, m)
 	o.running.Go(func() {
@@ -139,11 +128,9 @@ func (o *ownKubelet) leader(t *testing.T) (leader, other v1.Pod) {
 func (o *ownKubelet) holds(t *testing.T, uid types.UID) bool {
 	t.Helper()
 	log, err := o.replicas[uid].Log()
-	if err != nil {
-		t.Fatal(err)
-	}
-	holder := *o.ownLease(t).HolderIdentity
-	return holder != "" && strings.Contains(log, `identity="`+holder+`" self=true`)
+	must(t, err)
+	identity := holder(o.lease(t, "kube-system"))
+	return identity != "" && strings.Contains(log, `identity="`+identity+`" self=true`)
 }
 
 // evictsItsPod taints the leader's node. The leader evicts its own pod, and the standby leads.
@@ -174,8 +161,7 @@ func (o *ownKubelet) evictsItsPod(t *testing.T) {
 // leadsWithin requires the process of the pod to lead within 3 s of that moment.
 func (o *ownKubelet) leadsWithin(t *testing.T, pod v1.Pod, since time.Time) {
 	t.Helper()
-	s := &scene{T: t, world: o.world}
-	s.until(pod.Name+" leads", func() bool { return o.holds(t, pod.UID) })
+	until(t, pod.Name+" leads", func() bool { return o.holds(t, pod.UID) })
 	if took := time.Since(since); took > 3*time.Second {
 		t.Errorf("%s leads %v after the deletion of the leader's pod, want 3 s", pod.Name, took)
 	}

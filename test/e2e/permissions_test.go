@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,13 +73,9 @@ func compareVerbs(t *testing.T, of string, granted, used map[string]bool) {
 func soonDeleted(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../release/chart/testdata/policies.golden.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(t.TempDir(), "policies.yaml")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "deleteAfter: 1h", "deleteAfter: 2s")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "deleteAfter: 1h", "deleteAfter: 2s")), 0o600))
 	return path
 }
 
@@ -95,9 +90,8 @@ func (w *world) comparesRoles(t *testing.T, c deployedCase, allGranted, allUsed 
 	begin := time.Now()
 	first, second := w.replica(t, c.namespace, election...), w.replica(t, c.namespace, election...)
 	w.evictsByBoth(t, c, first, second)
-	s := &scene{T: t, world: w}
 	for deadline := time.Now().Add(40 * time.Second); len(difference(granted, w.used(t, c.namespace, begin))) > len(c.unused) && time.Now().Before(deadline); {
-		s.wait(time.Second)
+		pause(t, time.Second)
 	}
 	if err := second.Stop(); err != nil {
 		t.Error(err)
@@ -130,7 +124,7 @@ func (w *world) evictsByBoth(t *testing.T, c deployedCase, first, second *testcl
 	}
 	pod := s.podWith("second", func(p *v1.Pod) { p.Labels = map[string]string{"app": "guarded"} })
 	s.taint(c.next)
-	s.until("the next leader evicts", func() bool { _, gone := w.deletion(t, pod.UID, time.Now()); return gone })
+	until(s, "the next leader evicts", func() bool { _, gone := w.deletion(t, pod.UID, time.Now()); return gone })
 }
 
 func difference(of, without map[string]bool) (list []string) {
@@ -150,9 +144,7 @@ func (w *world) replica(t *testing.T, namespace string, flags ...string) *testcl
 		t.Fatalf("the Deployment runs %v", got)
 	}
 	m, err := w.Launch(t.Context(), w.binary(t), w.kubeconfigOf(t, namespace, "taint-manager"), append(w.argsOnThisMachine(t, d), flags...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w.seesALeader(t, m)
 	return m
 }
@@ -161,17 +153,14 @@ func (w *world) replica(t *testing.T, namespace string, flags ...string) *testcl
 func (w *world) binary(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "bin", "taint-manager"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
 // seesALeader waits until a process has seen a leader, itself or another.
 func (w *world) seesALeader(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
-	s := &scene{T: t, world: w}
-	s.until("the replica has seen a leader", func() bool { return strings.Contains(w.logOf(t, m), "Seen a leader") })
+	until(t, "the replica has seen a leader", func() bool { return strings.Contains(w.logOf(t, m), "Seen a leader") })
 }
 
 // granted returns what the roles of the manifest grant: verb, resource and name, without those for people.
@@ -180,15 +169,11 @@ func (w *world) granted(t *testing.T, namespace string) map[string]bool {
 	var rules []rbacv1.PolicyRule
 	for _, name := range []string{"taint-manager", "taint-manager-evictions"} {
 		role, err := w.admin.RbacV1().ClusterRoles().Get(t.Context(), name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		rules = append(rules, role.Rules...)
 	}
 	role, err := w.admin.RbacV1().Roles(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]bool{}
 	for _, rule := range append(rules, role.Rules...) {
 		names := rule.ResourceNames
@@ -240,25 +225,14 @@ func (w *world) used(t *testing.T, namespace string, since time.Time) map[string
 // scrape reads the metrics with the token of a service account that may.
 func (w *world) scrape(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
-	w.kubectl(t, "-n", "default", "create", "serviceaccount", "scraper")
-	w.kubectl(t, "create", "clusterrole", "scraper", "--verb=get", "--non-resource-url=/metrics")
-	w.kubectl(t, "create", "clusterrolebinding", "scraper", "--clusterrole=scraper", "--serviceaccount=default:scraper")
-	token, err := w.admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "scraper", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := w.scraperToken(t)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
-	s := &scene{T: t, world: w}
-	s.until("the metrics are served", func() bool {
+	until(t, "the metrics are served", func() bool {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+m.Address()+"/metrics", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer "+token.Status.Token)
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+token)
 		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	})
@@ -278,9 +252,8 @@ func (w *world) taintEachPartition(t *testing.T, prefix string) {
 		}
 		delete(missing, journal.PartitionOf(name))
 		node := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}}
-		if _, err := w.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.admin.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+		must(t, err)
 	}
 }
 
@@ -288,9 +261,7 @@ func (w *world) taintEachPartition(t *testing.T, prefix string) {
 func (w *world) flowSchemaOf(t *testing.T, kubeconfig string, send func(client kubernetes.Interface)) string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	uid := ""
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -302,14 +273,10 @@ func (w *world) flowSchemaOf(t *testing.T, kubeconfig string, send func(client k
 		})
 	})
 	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	send(client)
 	schemas, err := w.admin.FlowcontrolV1().FlowSchemas().List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i := range schemas.Items {
 		if string(schemas.Items[i].UID) == uid {
 			return schemas.Items[i].Name + " at " + schemas.Items[i].Spec.PriorityLevelConfiguration.Name
@@ -325,9 +292,8 @@ func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 // classifies compares how the API server serves requests of the program in kube-system and elsewhere.
 func (w *world) classifies(t *testing.T, kubeconfig, namespace, lease, other string) {
 	t.Helper()
-	s := &scene{T: t, world: w}
 	var got [2]string
-	s.until("the API server has taken in the FlowSchemas", func() bool {
+	until(t, "the API server has taken in the FlowSchemas", func() bool {
 		got[0] = w.flowSchemaOf(t, kubeconfig, func(client kubernetes.Interface) {
 			_, _ = client.CoordinationV1().Leases(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
 		})

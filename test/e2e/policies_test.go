@@ -7,12 +7,8 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -53,11 +49,8 @@ func TestPoliciesDecideWhatHappensToPods(t *testing.T) {
 			{"a budget is obeyed for deleteAfter, and no longer", budgetObeyed},
 			{"a budget that admits within deleteAfter: evicted, not deleted", budgetAdmits},
 			{"two budgets on one pod: deleted after deleteAfter", twoBudgets},
-			{"an unready pod, IfHealthyBudget: deleted after deleteAfter", unhealthyBlocked},
-			{"an unready pod, AlwaysAllow: evicted at once", unhealthyAllowed},
 			{"Hold: stays until the taint's value releases it", func(s *scene) { heldAndReleased(s, m) }},
 			{"a NoSchedule taint drains its node by the policy's times", drained},
-			{"a NoSchedule taint lifted: what has not gone stays", drainEnds},
 		} {
 			t.Run(c.sentence, func(t *testing.T) {
 				t.Parallel()
@@ -88,7 +81,7 @@ func both(one, two func(*v1.Pod)) func(*v1.Pod) {
 // known waits until the budgets of the scene have counted this many healthy pods, and admit none.
 func (s *scene) known(budgets, healthy int) {
 	s.Helper()
-	s.until("the budgets know the pod", func() bool {
+	until(s, "the budgets know the pod", func() bool {
 		list, err := s.admin.PolicyV1().PodDisruptionBudgets("default").List(s.Context(), metav1.ListOptions{})
 		n := 0
 		for i := range list.Items {
@@ -172,58 +165,11 @@ func twoBudgets(s *scene) {
 	pod := s.podWith("p", s.labelled)
 	s.budget(0)
 	second := strings.Replace(fmt.Sprintf(budgetManifest, s.node, 0), "name: "+s.node, "name: second-"+s.node, 1)
-	if err := s.Apply(s.Context(), second); err != nil {
-		s.Fatal(err)
-	}
+	must(s, s.Apply(s.Context(), second))
 	s.known(2, 1)
 	s.deletedAfter(pod, s.taint("budgeted"), 0, 5)
 	if blocked := s.blockedEvent(pod); !strings.Contains(blocked.Message, "more than one PodDisruptionBudget") {
 		s.Errorf("the event does not name the cause: %s", blocked.Message)
-	}
-}
-
-// unready creates a pod that runs and is not ready, with a budget that requires it and has this policy.
-func (s *scene) unready(p policyv1.UnhealthyPodEvictionPolicyType) *v1.Pod {
-	s.Helper()
-	pod := s.podWith("p", s.labelled)
-	s.until("the pod is not ready", func() bool {
-		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
-		if err != nil || now.Status.Phase != v1.PodRunning {
-			return false
-		}
-		ready := conditionOf(now, v1.PodReady)
-		if ready.Status == v1.ConditionFalse {
-			return true
-		}
-		ready.Status = v1.ConditionFalse
-		_, err = s.admin.CoreV1().Pods("default").UpdateStatus(s.Context(), now, metav1.UpdateOptions{})
-		return err == nil
-	})
-	one := intstr.FromInt32(1)
-	_, err := s.admin.PolicyV1().PodDisruptionBudgets("default").Create(s.Context(), &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: s.node},
-		Spec: policyv1.PodDisruptionBudgetSpec{
-			MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": s.node}}, UnhealthyPodEvictionPolicy: &p,
-		},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.known(1, 0)
-	return pod
-}
-
-func unhealthyBlocked(s *scene) {
-	pod := s.unready(policyv1.IfHealthyBudget)
-	s.deletedAfter(pod, s.taint("budgeted"), 0, 5)
-}
-
-func unhealthyAllowed(s *scene) {
-	pod := s.unready(policyv1.AlwaysAllow)
-	tainted := s.taint("budgeted")
-	s.goesAround(pod, tainted, 0)
-	if _, deletion := s.asked(pod, tainted); !deletion.IsZero() {
-		s.Error("it was deleted, not evicted")
 	}
 }
 
@@ -235,21 +181,6 @@ func heldAndReleased(s *scene, m *testcluster.Manager) {
 		s.Errorf("the page does not say what holds the pod:\n%s", text)
 	}
 	s.goesAround(pod, s.taint("quarantine=go"), 0)
-}
-
-// taintNoSchedule sets the node's taints to exactly these, of effect NoSchedule.
-func (s *scene) taintNoSchedule(keys ...string) moment {
-	s.Helper()
-	taints := []v1.Taint{}
-	for _, key := range keys {
-		taints = append(taints, v1.Taint{Key: key, Effect: v1.TaintEffectNoSchedule})
-	}
-	at := moment{before: time.Now()}
-	if err := load.SetTaints(s.Context(), s.admin, s.node, taints...); err != nil {
-		s.Fatal(err)
-	}
-	at.after = time.Now()
-	return at
 }
 
 func drained(s *scene) {
@@ -276,7 +207,7 @@ func (s *scene) toldAsDrained(last *v1.Pod) {
 	s.Helper()
 	gone, _ := s.deletion(s, last.UID, time.Now())
 	var told []v1.Event
-	s.until("the node has an event Drained", func() bool {
+	until(s, "the node has an event Drained", func() bool {
 		list, err := s.admin.CoreV1().Events("").List(s.Context(), metav1.ListOptions{
 			FieldSelector: "involvedObject.kind=Node,reason=Drained,involvedObject.name=" + s.node,
 		})
@@ -290,17 +221,6 @@ func (s *scene) toldAsDrained(last *v1.Pod) {
 			s.Errorf("the node was told to be drained at %v, and %s was gone at %v", e.FirstTimestamp, last.Name, gone)
 		}
 	}
-}
-
-func drainEnds(s *scene) {
-	set := owned("Set")
-	bare, counted := s.podWith("bare", set), s.podWith("counted", set, bears(maintenance, 3600))
-	tainted := s.taintNoSchedule(maintenance)
-	if _, ended := s.deletion(s, bare.UID, tainted.after.Add(policyLate)); !ended {
-		s.Error("the pod without a toleration did not go")
-	}
-	s.taintNoSchedule()
-	s.stays(counted, tainted, 8)
 }
 
 const namespacePermission = `
@@ -320,56 +240,33 @@ subjects: [{kind: ServiceAccount, name: taint-manager, namespace: kube-system}]
 func (w *world) needsNamespaces(t *testing.T, files *mount, m *testcluster.Manager) {
 	s := w.scene(t)
 	other := s.pod("other")
-	w.tier(t, "prod")
+	w.kubectl(t, "label", "namespace", "default", "tier=prod")
 	byNamespace := policiesFile + "- {name: prod, match: {taints: [{key: tiered}], namespaceSelector: {matchLabels: {tier: prod}}}, method: Hold}\n"
 	files.write(t, byNamespace)
-	s.until("an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, "namespaces is forbidden") })
+	until(s, "an event of the lease says that the file is refused", func() bool { return w.refusedFile(t, "namespaces is forbidden") })
 	if ready := w.readyz(t, m); !strings.Contains(ready, "[!]config: the file is refused") || !strings.Contains(ready, "taint-manager would not start with it") {
 		t.Errorf("readiness does not mention it:\n%s", ready)
 	}
-	logged(t, m, "namespaces is forbidden")
+	if !strings.Contains(w.logOf(t, m), "namespaces is forbidden") {
+		t.Error("the log does not name the permission")
+	}
 	if said := w.refused(t, "--config="+files.file()); !strings.Contains(said, "namespaces is forbidden") {
 		t.Errorf("a start with the file does not name the permission:\n%s", said)
 	}
 	s.stays(other, s.taint("quarantine"), 2) // by the old file
 	s.goesAround(other, s.taint("quarantine=go"), 0)
 
-	if err := w.Apply(t.Context(), namespacePermission); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Apply(t.Context(), namespacePermission))
 	s.taint()
 	held := s.pod("held")
-	s.until("the file is in force", func() bool {
+	until(s, "the file is in force", func() bool {
 		files.write(t, byNamespace+fmt.Sprintf("# %d\n", files.swaps)) // considered at once
-		s.wait(reloadTime)
+		pause(s, reloadTime)
 		return !strings.Contains(w.readyz(t, m), "[!]config")
 	})
 	s.stays(held, s.taint("tiered"), 4)
-	changed := moment{before: time.Now()}
-	w.tier(t, "test")
-	changed.after = time.Now()
+	changed := during(t, func() error { w.kubectl(t, "label", "--overwrite", "namespace", "default", "tier=test"); return nil })
 	s.goesAround(held, changed, 0)
-}
-
-// tier labels the namespace of the pods.
-func (w *world) tier(t *testing.T, value string) {
-	t.Helper()
-	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"tier":%q}}}`, value)
-	if _, err := w.admin.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// logged requires the log of the manager to contain the text.
-func logged(t *testing.T, m *testcluster.Manager, text string) {
-	t.Helper()
-	log, err := m.Log()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(log, text) {
-		t.Errorf("the log does not say %q", text)
-	}
 }
 
 const managedFile = configHead + `
@@ -386,9 +283,7 @@ func TestANoScheduleTriggerDrainsBesideTheRunningOriginal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, testcluster.Options{WithoutScheduler: true, WithoutControllerManager: true, AuditLevel: "Metadata"})
 	w.launchOriginal(t)
-	files := &mount{dir: t.TempDir()}
-	files.write(t, managedFile)
-	w.manage(t, "--config="+files.file())
+	w.manage(t, "--config="+configFile(t, managedFile))
 	s := w.scene(t)
 	set := owned("ReplicaSet")
 	bare := s.podWith("bare", set)

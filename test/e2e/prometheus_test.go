@@ -41,9 +41,7 @@ func startPrometheus(t *testing.T, rules string) *prometheus {
 		t.Fatal("prometheus is missing: `make setup` installs it")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &prometheus{dir: t.TempDir(), address: listener.Addr().String()}
 	_ = listener.Close()
 	p.write(t, "prometheus.yaml", prometheusConfig)
@@ -51,18 +49,16 @@ func startPrometheus(t *testing.T, rules string) *prometheus {
 	p.write(t, "targets.json", "[]")
 	cmd := exec.Command(binary, "--config.file=prometheus.yaml", "--storage.tsdb.path=data", "--log.level=warn", "--web.listen-address="+p.address)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, t.Output(), t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	p.await(t, "Prometheus listens", func() bool {
+	until(t, "Prometheus listens", func() bool {
 		connection, err := net.Dial("tcp", p.address)
 		if err == nil {
 			_ = connection.Close()
 		}
 		return err == nil
 	})
-	p.await(t, "Prometheus is ready", func() bool {
+	until(t, "Prometheus is ready", func() bool {
 		status, _ := ask(t, nil, "http://"+p.address+"/-/ready")
 		return status == http.StatusOK
 	})
@@ -73,22 +69,8 @@ func startPrometheus(t *testing.T, rules string) *prometheus {
 func (p *prometheus) write(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join(p.dir, name)
-	if err := os.WriteFile(path+".tmp", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (p *prometheus) await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("30 s have passed without this: %s", what)
-		}
-		pauseUntil(t, time.Now().Add(100*time.Millisecond))
-	}
+	must(t, os.WriteFile(path+".tmp", []byte(text), 0o600))
+	must(t, os.Rename(path+".tmp", path))
 }
 
 // get asks the API, and decodes its data.
@@ -102,9 +84,7 @@ func (p *prometheus) get(t *testing.T, path string, into any) {
 	if err := json.Unmarshal([]byte(text), &answer); err != nil || answer.Status != "success" {
 		t.Fatalf("%s: %v %s", path, err, text)
 	}
-	if err := json.Unmarshal(answer.Data, into); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(answer.Data, into))
 }
 
 // series returns how many series an expression has now.
@@ -144,7 +124,7 @@ func (p *prometheus) awaitAlerts(t *testing.T, when string, want ...string) {
 			t.Logf("%s: these fire: %v", when, firing)
 		}
 	}()
-	p.await(t, fmt.Sprintf("%s, these alerts fire: %v", when, want), func() bool {
+	until(t, fmt.Sprintf("%s, these alerts fire: %v", when, want), func() bool {
 		firing = slices.DeleteFunc(p.firing(t), func(name string) bool { return name == "TooFewReplicas" })
 		return slices.Equal(firing, want)
 	})

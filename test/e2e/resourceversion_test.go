@@ -19,9 +19,7 @@ func TestResourceVersionsOfANodeCanBeCompared(t *testing.T) {
 	for _, taint := range []string{"a", "b", "c"} {
 		s.taint(taint)
 		node, err := w.admin.CoreV1().Nodes().Get(t.Context(), s.node, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if order, err := resourceversion.CompareResourceVersion(previous, node.ResourceVersion); err != nil || order >= 0 {
 			t.Errorf("resourceVersion %q against the later %q: order %d, error %v", previous, node.ResourceVersion, order, err)
 		}

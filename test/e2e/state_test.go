@@ -10,37 +10,40 @@ import (
 	"testing"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
-	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
-// TestTheLeaseAndTheJournalOutliveTheirManifests installs, upgrades and replaces by kubectl around the objects that the
-// program writes.
-func TestTheLeaseAndTheJournalOutliveTheirManifests(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, testcluster.Options{})
-	w.waitForNoPods(t)
-	w.kubectl(t, "apply", "-f", installed)
-	s := w.scene(t)
-	pod := s.pod("p", bears("key", 3600))
-	s.taint("key")
-	w.taintEachPartition(t, "recorded")
-	began := time.Now()
-	leader := w.launchUnpermitted(t, election...)
-	t.Run("created by the first leader", func(t *testing.T) { w.created(t, began, s.node) })
-	t.Run("reapplied with a running leader", func(t *testing.T) { w.reapplied(t, s.node, true) })
-	t.Run("deleted with a running leader", func(t *testing.T) { w.deleted(t, s.node) })
-	leader.Kill() // it keeps the lease
-	t.Run("reapplied without a leader", func(t *testing.T) { w.reapplied(t, s.node, false) })
-	t.Run("lost without a leader", func(t *testing.T) { w.lost(t) })
-	if _, gone := w.deletion(t, pod.UID, time.Now()); gone {
-		t.Error("a pod went long before its deadline")
+// lease returns the lease of a namespace, which is empty if there is none.
+func (w *world) lease(t testing.TB, namespace string) *coordinationv1.Lease {
+	t.Helper()
+	lease, err := w.admin.CoordinationV1().Leases(namespace).Get(t.Context(), "taint-manager", metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
 	}
-	t.Run("uninstalled", w.uninstalled)
+	return lease
+}
+
+// holder returns who holds a lease; empty if nobody does.
+func holder(lease *coordinationv1.Lease) string {
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+// waitForHolder waits until the lease is held, and returns by whom.
+func (w *world) waitForHolder(t testing.TB) (identity string) {
+	t.Helper()
+	until(t, "the lease is held", func() bool {
+		identity = holder(w.lease(t, "kube-system"))
+		return identity != ""
+	})
+	return identity
 }
 
 // state is what the program has written.
@@ -55,13 +58,10 @@ type state struct {
 
 func (w *world) state(t *testing.T) state {
 	t.Helper()
-	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := state{records: map[string]string{}, annotations: map[string]map[string]string{}}
-	if lease.Spec.HolderIdentity != nil && lease.Spec.AcquireTime != nil {
-		s.holder, s.transitions, s.acquired = *lease.Spec.HolderIdentity, *lease.Spec.LeaseTransitions, lease.Spec.AcquireTime.Time
+	lease := w.lease(t, "kube-system")
+	s := state{holder: holder(lease), records: map[string]string{}, annotations: map[string]map[string]string{}}
+	if s.holder != "" {
+		s.transitions, s.acquired = *lease.Spec.LeaseTransitions, lease.Spec.AcquireTime.Time
 	}
 	s.note("lease", lease.ObjectMeta)
 	for _, name := range store.Names(journalName)[:journal.Partitions] {
@@ -69,9 +69,7 @@ func (w *world) state(t *testing.T) state {
 		if apierrors.IsNotFound(err) {
 			continue // no node of the partition has been tainted
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		maps.Copy(s.records, journal.Entries(partition.Data))
 		s.note(name, partition.ObjectMeta)
 	}
@@ -110,97 +108,29 @@ func (s *state) sameTerm(t *testing.T, way string, before state) {
 	}
 }
 
-// isLed reports whether the lease has a holder, which may be absent.
-func (w *world) isLed(t *testing.T) bool {
-	t.Helper()
-	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
-	return err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != ""
-}
-
-// created requires the first leader to create the lease at once, as no other can have led, and then the journal.
-func (w *world) created(t *testing.T, began time.Time, node string) {
-	s := &scene{T: t, world: w}
-	s.until("it leads", func() bool { return w.isLed(t) })
-	t.Logf("it leads after %v", time.Since(began))
-	s.until("the taints of all partitions are recorded", func() bool { return len(w.state(t).annotations) == 9 && w.state(t).records[node] != "" })
-	after := w.state(t)
-	after.check(t, "created", after, node)
-}
-
-// reapplied applies the manifests in all ways that merge.
-func (w *world) reapplied(t *testing.T, node string, leads bool) {
-	before := w.state(t)
-	for _, command := range [][]string{
-		{"apply", "-f", installed},
-		{"apply", "--server-side", "--force-conflicts", "-f", installed},
-	} {
-		w.kubectl(t, command...)
-		w.kept(t, strings.Join(command, " "), before, node, leads)
-	}
-}
-
 // kept requires that what was just done has changed neither lease nor records, also after the next write of the leader.
 func (w *world) kept(t *testing.T, way string, before state, node string, leads bool) {
 	t.Helper()
-	at := time.Now()
+	began := time.Now()
 	after := w.state(t)
 	after.check(t, way, before, node)
 	after.sameTerm(t, way, before)
 	if leads {
-		s := &scene{T: t, world: w}
-		s.until("the leader has renewed the lease", func() bool { return w.renewed(t).After(at) })
+		until(t, "the leader has renewed the lease", func() bool {
+			at := w.lease(t, "kube-system").Spec.RenewTime
+			return at != nil && at.After(began)
+		})
 		after = w.state(t)
 		after.check(t, way+", and then renewed", before, node)
 		after.sameTerm(t, way+", and then renewed", before)
 	}
 }
 
-// renewed returns when the holder of the lease has renewed it, by its clock.
-func (w *world) renewed(t *testing.T) time.Time {
-	t.Helper()
-	lease, err := w.admin.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lease.Spec.RenewTime == nil {
-		return time.Time{}
-	}
-	return lease.Spec.RenewTime.Time
-}
-
-// deleted deletes the lease and a partition. The leader creates the lease again at once, and the partition with its next
-// write.
-func (w *world) deleted(t *testing.T, node string) {
-	before := w.state(t)
-	partition := store.Names(journalName)[journal.PartitionOf(node)]
-	w.kubectl(t, "-n", "kube-system", "delete", "lease/taint-manager", "configmap/"+partition)
-	s := &scene{T: t, world: w}
-	s.until("the lease exists again", func() bool { return w.isLed(t) })
-	w.taintEachPartition(t, "tainted-later")
-	w.writtenBack(t, "deleted", before, node)
-}
-
-// lost deletes the lease while no leader runs.
-func (w *world) lost(t *testing.T) {
-	w.kubectl(t, "-n", "kube-system", "delete", "lease", "taint-manager")
-	began := time.Now()
-	m := w.launchUnpermitted(t) // a lease lasts 15 s
-	s := &scene{T: t, world: w}
-	s.until("it leads", func() bool { return w.isLed(t) })
-	if took := time.Since(began); took > 14*time.Second {
-		t.Errorf("it leads after %v, as if it had waited for a lease that does not exist", took)
-	}
-	if err := m.Stop(); err != nil {
-		t.Error(err)
-	}
-}
-
 // writtenBack waits until the leader has written its lease and a node's record to the emptied objects.
 func (w *world) writtenBack(t *testing.T, way string, before state, node string) {
 	t.Helper()
-	s := &scene{T: t, world: w}
 	var after state
-	s.until("the leader has written both back", func() bool {
+	until(t, "the leader has written both back", func() bool {
 		after = w.state(t)
 		return after.holder != "" && after.records[node] != ""
 	})
@@ -233,32 +163,14 @@ func (w *world) script(t *testing.T, command string) *exec.Cmd {
 	return sh
 }
 
-func (w *world) uninstalled(t *testing.T) {
-	w.kubectl(t, "delete", "-f", installed)
-	w.state(t) // the lease exists
-	w.forgets(t, "kube-system")
-	w.nothingLeft(t)
-}
-
 // forgets deletes the lease and the journal by the command of docs/install.md.
 func (w *world) forgets(t *testing.T, namespace string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command := regexp.MustCompile("kubectl -n kube-system delete --ignore-not-found lease/taint-manager[^\n]*").Find(text)
 	if command == nil {
 		t.Fatal("docs/install.md does not say how to delete the lease and the journal")
 	}
 	w.shell(t, strings.ReplaceAll(string(command), "kube-system", namespace))
-}
-
-// nothingLeft requires that the lease and all ConfigMaps are gone.
-func (w *world) nothingLeft(t *testing.T) {
-	t.Helper()
-	left := w.kubectl(t, "-n", "kube-system", "get", "leases,configmaps", "-o", "name")
-	if strings.Contains(left, "taint-manager") {
-		t.Errorf("some of these are left:\n%s", left)
-	}
 }

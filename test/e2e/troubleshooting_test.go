@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,15 +19,8 @@ type answer struct{ command, prints string }
 // answers returns the answers under a heading of docs/runbooks/troubleshooting.md.
 func answers(t *testing.T, heading string) (list []answer) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "runbooks", "troubleshooting.md"))
-	must(t, err)
-	_, section, found := strings.Cut(string(text), "\n## "+heading+"\n")
-	if !found {
-		t.Fatalf("docs/runbooks/troubleshooting.md has no section %s", heading)
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(section, -1) {
-		for _, one := range strings.Split(block[1], "$ ")[1:] {
+	for _, block := range blocks(t, "runbooks/troubleshooting.md", heading, "console") {
+		for _, one := range strings.Split(block, "$ ")[1:] {
 			command, prints, _ := strings.Cut(one, "\n")
 			a := answer{command, prints}
 			a.says(t)
@@ -82,7 +73,6 @@ type troubled struct {
 // answers runs the commands of a section until they print what the page says.
 func (w *troubled) answers(t *testing.T, heading string) {
 	t.Helper()
-	s := &scene{T: t, world: w.world}
 	for _, a := range answers(t, heading) {
 		command := strings.ReplaceAll(a.command, "http://localhost:8080", strings.TrimSuffix(w.m.Page(), "/"))
 		var out string
@@ -91,7 +81,7 @@ func (w *troubled) answers(t *testing.T, heading string) {
 				t.Logf("$ %s\n%s", command, out)
 			}
 		})
-		s.until("docs/runbooks/troubleshooting.md has what it prints: "+a.command, func() bool {
+		until(t, "docs/runbooks/troubleshooting.md has what it prints: "+a.command, func() bool {
 			out = w.shell(t, command)
 			return a.pattern().MatchString(narrow(out))
 		})
@@ -117,10 +107,8 @@ func newTroubled(t *testing.T) *troubled {
 	newHelm(t, w).helm(t, documented(t, "kube-system")...)
 	w.kubectl(t, "patch", "clusterrole", "taint-manager-evictions", "--type=json",
 		`-p=[{"op":"add","path":"/rules/-","value":{"apiGroups":[""],"resources":["pods/eviction"],"verbs":["create"]}}]`)
-	files := &mount{dir: t.TempDir()}
-	files.write(t, troubledFile)
-	m := w.launchUnpermitted(t, append([]string{"--config=" + files.file()}, election...)...)
-	(&scene{T: t, world: w}).until("it leads", func() bool { return w.isLed(t) })
+	m := w.launchUnpermitted(t, append([]string{"--config=" + configFile(t, troubledFile)}, election...)...)
+	w.waitForHolder(t)
 	return &troubled{w, m}
 }
 
@@ -167,7 +155,7 @@ func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T)
 	t.Run("worker-5", func(t *testing.T) {
 		s := w.scene(t)
 		s.taint("gpu")
-		s.until("the journal has the taint", func() bool { return w.state(t).records[s.node] != "" })
+		until(s, "the journal has the taint", func() bool { return w.state(t).records[s.node] != "" })
 		w.m.Kill() // it keeps the lease
 		s.podWith("", named("late-0"))
 		w.answers(t, "No pod is evicted")

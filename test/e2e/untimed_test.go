@@ -33,19 +33,15 @@ func TestTaintsWithoutTimeAdded(t *testing.T) {
 func (s *scene) leader() *testcluster.Manager {
 	s.Helper()
 	m, err := s.StartManager(s.Context(), election...)
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.waitForHolder(s.T, true)
+	must(s, err)
+	s.waitForHolder(s.T)
 	return m
 }
 
 // ended ends a manager, which gives its lease back.
 func (s *scene) ended(m *testcluster.Manager) {
 	s.Helper()
-	if err := m.Stop(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, m.Stop())
 }
 
 func setAgain(s *scene) {
@@ -53,19 +49,15 @@ func setAgain(s *scene) {
 	defer s.ended(m)
 	pod := s.pod("p", bears("key", 20))
 	s.taint("key")
-	s.wait(4 * time.Second)
+	pause(s, 4*time.Second)
 	if err := m.Pause(); err != nil { // it can't watch while the taint is set again
 		s.Fatal(err)
 	}
 	server.Kill()
-	if err := server.Start(s.Context()); err != nil {
-		s.Fatal(err)
-	}
+	must(s, server.Start(s.Context()))
 	s.taint()
 	again := s.taint("key")
-	if err := m.Resume(); err != nil {
-		s.Fatal(err)
-	}
+	must(s, m.Resume())
 	s.goesWithin(4*time.Second, pod, again, 20)
 }
 
@@ -83,12 +75,10 @@ func partitionIsDeleted(s *scene) {
 	m := s.leader()
 	pod := s.pod("p", bears("key", 20), exists("other"))
 	tainted := s.taint("key")
-	s.until("the taint is recorded", s.recorded)
-	if err := s.admin.CoreV1().ConfigMaps("kube-system").Delete(s.Context(), s.partition(), metav1.DeleteOptions{}); err != nil {
-		s.Fatal(err)
-	}
+	until(s, "the taint is recorded", s.recorded)
+	must(s, s.admin.CoreV1().ConfigMaps("kube-system").Delete(s.Context(), s.partition(), metav1.DeleteOptions{}))
 	s.taint("key", "other")
-	s.until("the taints are recorded again", s.recorded)
+	until(s, "the taints are recorded again", s.recorded)
 	m.Kill()
 	defer s.ended(s.leader())
 	s.goesWithin(4*time.Second, pod, tainted, 20)
@@ -98,7 +88,7 @@ func partitionIsEmptied(s *scene) {
 	m := s.leader()
 	pod := s.pod("p", bears("key", 15))
 	s.taint("key")
-	s.until("the taint is recorded", s.recorded)
+	until(s, "the taint is recorded", s.recorded)
 	s.ended(m)
 	emptied := moment{before: time.Now()}
 	if out, err := s.Kubectl(s.Context(), "-n", "kube-system", "patch", "configmap", s.partition(), "--type=merge", "-p", `{"data":null}`).CombinedOutput(); err != nil {
@@ -113,9 +103,7 @@ func partitionIsEmptied(s *scene) {
 func (s *scene) written() time.Time {
 	s.Helper()
 	n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	if entry := journal.TaintsWritten(n.ManagedFields); entry != nil {
 		return entry.Time.Time
 	}
@@ -141,16 +129,14 @@ func appliedTwice(s *scene) {
 	apply := func(spec string, args ...string) {
 		file := filepath.Join(s.TempDir(), "node.yaml")
 		text := fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata: {name: %s, labels: {applied: 'yes'}}\n%s\n", s.node, spec)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			s.Fatal(err)
-		}
+		must(s, os.WriteFile(file, []byte(text), 0o600))
 		if out, err := s.Kubectl(s.Context(), append([]string{"apply", "-f", file}, args...)...).CombinedOutput(); err != nil {
 			s.Fatalf("%v\n%s", err, out)
 		}
 	}
 	const taints = "spec: {taints: [{key: key, effect: NoExecute}]}"
 	apply("", "--server-side", "--force-conflicts")
-	s.wait(4 * time.Second)
+	pause(s, 4*time.Second)
 	tainted := moment{before: time.Now()}
 	apply(taints)
 	apply(taints, "--server-side", "--force-conflicts")
@@ -162,14 +148,12 @@ func appliedTwice(s *scene) {
 func putBack(s *scene) {
 	pod := s.pod("p", bears("key", 5))
 	s.taint("key")
-	s.wait(4 * time.Second) // meanwhile the node gets what controllers add to it
+	pause(s, 4*time.Second) // meanwhile the node gets what controllers add to it
 	saved, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	s.taint()
 	tainted := s.taint("key")
-	s.until("the saved node is put", func() bool {
+	until(s, "the saved node is put", func() bool {
 		now, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
 		if err != nil {
 			return false
@@ -211,12 +195,10 @@ func addedByAdmission(s *scene) {
 	s.since(s.T, 36, "MutatingAdmissionPolicy")
 	pod := s.pod("p", bears("key", 5), exists("other"))
 	s.taint("other")
-	s.wait(4 * time.Second)
-	if err := s.Apply(s.Context(), fmt.Sprintf(mutation, s.node)); err != nil {
-		s.Fatal(err)
-	}
+	pause(s, 4*time.Second)
+	must(s, s.Apply(s.Context(), fmt.Sprintf(mutation, s.node)))
 	var tainted moment
-	s.until("the policy is in force", func() bool {
+	until(s, "the policy is in force", func() bool {
 		tainted.before = time.Now()
 		patch := fmt.Appendf(nil, `{"metadata":{"labels":{"labeled":"%d"}}}`, tainted.before.UnixNano())
 		n, err := s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "labels"})

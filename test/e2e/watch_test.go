@@ -72,21 +72,16 @@ func (s *scene) changes() {
 	pods := s.admin.CoreV1().Pods("default")
 	patch := func(name, subresource string, patch any) {
 		data, err := json.Marshal(patch)
-		if err != nil {
-			s.Fatal(err)
-		}
-		if _, err := pods.Patch(s.Context(), s.node+"-"+name, types.StrategicMergePatchType, data, metav1.PatchOptions{}, subresource); err != nil {
-			s.Fatal(err)
-		}
+		must(s, err)
+		_, err = pods.Patch(s.Context(), s.node+"-"+name, types.StrategicMergePatchType, data, metav1.PatchOptions{}, subresource)
+		must(s, err)
 	}
 	patch("early-labelled", "", map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": nil, "new": "label"}}})
 	disrupted := v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, LastTransitionTime: metav1.Now()}
 	patch("early-plain", "status", map[string]any{"status": map[string]any{"conditions": []v1.PodCondition{disrupted}}})
 	s.tolerate(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: s.node + "-early-tolerant"}}, "k", 7200)
 	for _, name := range []string{"later-plain", "later-held", "early-held"} {
-		if err := pods.Delete(s.Context(), s.node+"-"+name, metav1.DeleteOptions{}); err != nil {
-			s.Fatal(err)
-		}
+		must(s, pods.Delete(s.Context(), s.node+"-"+name, metav1.DeleteOptions{}))
 	}
 	s.taint("b=first", "a")
 	s.taint("a", "b=second", "c")
@@ -126,15 +121,11 @@ func (s *scene) ways(when string) (all []*way) {
 func (w *way) run(s *scene) {
 	s.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", s.Kubeconfig())
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	config.ContentType, config.QPS = w.form, -1
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return noting{w, next} })
 	own, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	client := kubernetes.Interface(own)
 	if strings.HasPrefix(w.name, "whole") {
 		client = anotherCore{own}
@@ -268,13 +259,9 @@ func (w *way) sees(node string) seen {
 func (s *scene) truth(now time.Time) seen {
 	s.Helper()
 	node, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	pods, err := s.admin.CoreV1().Pods("").List(s.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + s.node})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	truth := seen{UID: node.UID, Pods: map[types.UID]taint.Pod{}}
 	for _, t := range node.Spec.Taints {
 		if t.Effect == v1.TaintEffectNoExecute {
@@ -316,7 +303,7 @@ func (s *scene) showTheSame(all []*way) {
 			if diff = cmp.Diff(s.truth(time.Now()), way.sees(s.node), unbound, anyOrder); diff == "" || time.Now().After(deadline) {
 				break
 			}
-			s.wait(50 * time.Millisecond)
+			pause(s, 50*time.Millisecond)
 		}
 		if diff != "" {
 			s.Errorf("%s: the API server's (-) and what is seen (+):\n%s", way.name, diff)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -55,22 +54,16 @@ func newWorld(t testing.TB, o testcluster.Options) *world {
 	t.Cleanup(func() { <-worlds })
 	o.Log = t.Output()
 	c, err := testcluster.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := c.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	admin, err := load.NewClient(c.Kubeconfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := &world{Cluster: c, admin: admin, deletions: load.NewDeletionTimes()}
-	if err := w.deletions.Follow(t.Context(), admin); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.deletions.Follow(t.Context(), admin))
 	return w
 }
 
@@ -86,9 +79,7 @@ func (w *world) since(t testing.TB, minor int, what string) {
 func (w *world) manage(t testing.TB, flags ...string) *testcluster.Manager {
 	t.Helper()
 	m, err := w.StartManager(t.Context(), flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := m.Stop(); err != nil { // releases the lease
 			t.Error(err)
@@ -134,10 +125,9 @@ func (s *scene) makeNode() {
 		Annotations: map[string]string{testcluster.SimulatedNodeAnnotation: "fake"},
 		Labels:      map[string]string{"kubernetes.io/hostname": s.node},
 	}}
-	if _, err := s.admin.CoreV1().Nodes().Create(s.Context(), node, metav1.CreateOptions{}); err != nil {
-		s.Fatal(err)
-	}
-	s.until("the node is ready and has no taints", func() bool {
+	_, err := s.admin.CoreV1().Nodes().Create(s.Context(), node, metav1.CreateOptions{})
+	must(s, err)
+	until(s, "the node is ready and has no taints", func() bool {
 		n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
 		return err == nil && len(n.Spec.Taints) == 0 && nodeReady(n)
 	})
@@ -152,28 +142,26 @@ func nodeReady(n *v1.Node) bool {
 	return false
 }
 
-// until polls the API server for a condition that no watch of this test shows.
-func (s *scene) until(what string, done func() bool) {
-	s.Helper()
-	s.within(30*time.Second, what, done)
+// until polls for a condition that no watch of this test shows.
+func until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	within(t, 30*time.Second, what, done)
 }
 
-func (s *scene) within(limit time.Duration, what string, done func() bool) {
-	s.Helper()
-	deadline := time.Now().Add(limit)
-	for !done() {
+func within(t testing.TB, limit time.Duration, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !done(); pause(t, 50*time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.Fatalf("%s have passed without this: %s", limit, what)
+			t.Fatalf("%s have passed without this: %s", limit, what)
 		}
-		s.wait(50 * time.Millisecond)
 	}
 }
 
-// wait waits for d.
-func (s *scene) wait(d time.Duration) {
+// pause waits for d: the control plane, and the programs on it, run in real time.
+func pause(t testing.TB, d time.Duration) {
 	select {
 	case <-time.After(d): //nolint:forbidigo // the control plane runs in real time
-	case <-s.Context().Done():
+	case <-t.Context().Done():
 	}
 }
 
@@ -195,40 +183,56 @@ func (s *scene) podWith(name string, change func(*v1.Pod), tolerations ...v1.Tol
 	}
 	change(pod)
 	created, err := s.admin.CoreV1().Pods("default").Create(s.Context(), pod, metav1.CreateOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
+	must(s, err)
 	return created
+}
+
+// must fails the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // moment is when a request was made: at some time between before and after.
 type moment struct{ before, after time.Time }
 
-// taint sets the node's NoExecute taints, given as key or key=value, to exactly these.
+// during returns when something was done, which must not fail.
+func during(t testing.TB, do func() error) moment {
+	t.Helper()
+	m := moment{before: time.Now()}
+	must(t, do())
+	m.after = time.Now()
+	return m
+}
+
+// taint sets the node's taints, given as key or key=value, to exactly these, of effect NoExecute.
 func (s *scene) taint(taints ...string) moment {
+	s.Helper()
+	return s.setTaints(v1.TaintEffectNoExecute, taints)
+}
+
+// taintNoSchedule is like taint, of effect NoSchedule.
+func (s *scene) taintNoSchedule(taints ...string) moment {
+	s.Helper()
+	return s.setTaints(v1.TaintEffectNoSchedule, taints)
+}
+
+func (s *scene) setTaints(effect v1.TaintEffect, taints []string) moment {
 	s.Helper()
 	list := []v1.Taint{}
 	for _, text := range taints {
 		key, value, _ := strings.Cut(text, "=")
-		list = append(list, v1.Taint{Key: key, Value: value, Effect: v1.TaintEffectNoExecute})
+		list = append(list, v1.Taint{Key: key, Value: value, Effect: effect})
 	}
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"taints": list}})
-	if err != nil {
-		s.Fatal(err)
-	}
-	m := moment{before: time.Now()}
-	_, err = s.admin.CoreV1().Nodes().Patch(s.Context(), s.node, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
-	m.after = time.Now()
-	return m
+	return during(s, func() error { return load.SetTaints(s.Context(), s.admin, s.node, list...) })
 }
 
 // tolerate replaces the tolerations of a pod for this key.
 func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
 	s.Helper()
-	s.until("the toleration is changed", func() bool {
+	until(s, "the toleration is changed", func() bool {
 		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
 		if err != nil {
 			return false
@@ -276,7 +280,7 @@ func (s *scene) stays(pod *v1.Pod, since moment, seconds float64) {
 func (s *scene) event(pod *v1.Pod, prefix string) *v1.Event {
 	s.Helper()
 	var found *v1.Event
-	s.until("an event: "+prefix, func() bool {
+	until(s, "an event: "+prefix, func() bool {
 		found = s.findEvent(s.Context(), pod, prefix)
 		return found != nil
 	})

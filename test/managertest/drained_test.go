@@ -39,23 +39,18 @@ func TestANodeIsDrainedOnceNoFinalizerKeepsAFinishedPod(t *testing.T) {
 				kept = kept.DeepCopy()
 				change(kept)
 				kept.ResourceVersion = version
-				if _, err := pods.Update(t.Context(), kept, metav1.UpdateOptions{}); err != nil {
-					t.Fatal(err)
-				}
+				_, err := pods.Update(t.Context(), kept, metav1.UpdateOptions{})
+				must(t, err)
 				time.Sleep(time.Second)
 			}
 			set(test.change, "2")
-			if err := pods.Delete(t.Context(), "goes", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, pods.Delete(t.Context(), "goes", metav1.DeleteOptions{}))
 			time.Sleep(10 * time.Second)
 			if told := len(events.about("Drained")); (told == 0) != test.waits {
 				t.Errorf("%s: %d events while the finalizer is there", name, told)
 			}
 			set(func(p *v1.Pod) { p.Finalizers = nil }, "3")
-			if err := pods.Delete(t.Context(), "kept", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, pods.Delete(t.Context(), "kept", metav1.DeleteOptions{}))
 			time.Sleep(10 * time.Second)
 			if told := len(events.about("Drained")); told != 1 {
 				t.Errorf("%s: %d events at the end", name, told)

@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
-	corev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
@@ -64,9 +63,7 @@ func relabel(t *testing.T, client *fake.Clientset, kind, name string, labels map
 		space.Labels, space.ResourceVersion = labels, "100"
 		_, err = core.Namespaces().Update(t.Context(), space, metav1.UpdateOptions{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // A pod that has been held for a day gets its two hours from the moment at which a label releases it, under the same
@@ -120,56 +117,6 @@ func TestDeleteAfterCountsFromTheReleaseByAnotherGroup(t *testing.T) {
 		relabel(t, client, "node", "node-0", map[string]string{"zone": "b"})
 		time.Sleep(3 * time.Hour)
 		evictor.wantDeleted(t, "pod-0", 26*time.Hour)
-	})
-}
-
-// A pod whose eviction because of one taint goes on is released from the hold of another one.
-func TestDeleteAfterCountsFromTheReleaseOfAPodThatAlsoGoesBecauseOfAnotherTaint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		node, evictor := taintedNode(), budgeted{newClock()}
-		node.Spec.Taints = []v1.Taint{{Key: "drain", Effect: v1.TaintEffectNoExecute}, {Key: "quarantine", Effect: v1.TaintEffectNoExecute}}
-		quarantine := policy.Policy{Name: "quarantine", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "quarantine"}}}}
-		drain := policy.Policy{Name: "drain", Method: policy.Evict, Match: policy.Match{Taints: []policy.Taint{{Key: "drain"}}}}
-		r := start(t, fake.NewClientset(node, podOn("node", "pod")), taintmanager.Options{
-			Evictor: evictor, Journal: newNotebook(), Policies: []policy.Policy{quarantine, drain},
-		})
-		time.Sleep(24 * time.Hour)
-		r.set(t, taintmanager.Policies{Policies: []policy.Policy{drain, twoHours}})
-		time.Sleep(3 * time.Hour)
-		evictor.wantDeleted(t, "pod", 26*time.Hour)
-	})
-}
-
-// slowReads is a client whose GETs of nodes take four seconds.
-type slowReads struct{ *fake.Clientset }
-
-func (s slowReads) CoreV1() corev1.CoreV1Interface { return slowCore{s.Clientset.CoreV1()} }
-
-type slowCore struct{ corev1.CoreV1Interface }
-
-func (s slowCore) Nodes() corev1.NodeInterface { return slowNodes{s.CoreV1Interface.Nodes()} }
-
-type slowNodes struct{ corev1.NodeInterface }
-
-func (s slowNodes) Get(ctx context.Context, name string, o metav1.GetOptions) (*v1.Node, error) {
-	time.Sleep(4 * time.Second)
-	return s.NodeInterface.Get(ctx, name, o)
-}
-
-// The deletion is due after two hours. Its call waits for the GET of the node while the hold begins and ends.
-func TestDeleteAfterCountsFromTheEndOfAHoldDuringTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		evictor, client := budgeted{newClock()}, fake.NewClientset(taintedNode(), podOn("node", "pod"))
-		deletes := []policy.Policy{twoHours}
-		r := start(t, slowReads{client}, taintmanager.Options{
-			Evictor: evictor, Journal: newNotebook(), Policies: deletes,
-		})
-		time.Sleep(2*time.Hour + time.Second)
-		r.set(t, taintmanager.Policies{Policies: []policy.Policy{{Name: "quarantine", Method: policy.Hold}}})
-		time.Sleep(2 * time.Second)
-		r.set(t, taintmanager.Policies{Policies: deletes})
-		time.Sleep(3 * time.Hour)
-		evictor.wantDeleted(t, "pod", 4*time.Hour)
 	})
 }
 
@@ -275,42 +222,6 @@ func TestAPolicyThatComesAgainCountsFromThen(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A restart with the same file moves no begin.
-func TestAPolicyOnANoScheduleTaintOutlivesARestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		drain := maintenance(policy.Match{})
-		drain.Tolerations.Absent = lasting(time.Hour)
-		client, evictor, journal := drainedNode(), newClock(), newNotebook()
-		o := taintmanager.Options{Evictor: evictor, Journal: journal, Policies: []policy.Policy{drain}}
-		r := start(t, client, o)
-		time.Sleep(40 * time.Minute)
-		r.stop(t)
-		time.Sleep(500 * time.Millisecond)
-		start(t, client, o)
-		time.Sleep(time.Hour)
-		budgeted{evictor}.wantDeleted(t, "pod", time.Hour)
-	})
-}
-
-// The operator has written the time of a clock that is two hours ahead.
-func TestAResetBeforeOfLaterDoesNotSwitchTheBreakerOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := zoneOutage()
-		b.ResetBefore = &metav1.Time{Time: time.Now().Add(2 * time.Hour)}
-		evictor, client := &recorder{}, zone(t, 0)
-		r := start(t, client, taintmanager.Options{Evictor: evictor, Guards: policy.Guards{Breakers: []policy.Breaker{b}}})
-		time.Sleep(time.Hour)
-		for _, node := range []string{"node-0", "node-1", "node-2"} {
-			paint(t, client, node, taintedNode().Spec.Taints)
-		}
-		time.Sleep(time.Minute)
-		wantEvicted(t, "an outage", evictor)
-		if len(r.Trips()) != 1 {
-			t.Errorf("the trips are %v", r.Trips())
-		}
-	})
 }
 
 // What waits for the cache, or for a shard, does not wait longer than Run runs.

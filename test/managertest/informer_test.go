@@ -77,9 +77,8 @@ func TestATaintThatIsSetAnewInAGapOfTheNodeWatchHasANewCountdown(t *testing.T) {
 		})
 		startWith(t, client, pods(t, client), taintmanager.Options{Evictor: evictor})
 		time.Sleep(10 * time.Second)
-		if _, err := client.CoreV1().Nodes().Update(t.Context(), node("11"), metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := client.CoreV1().Nodes().Update(t.Context(), node("11"), metav1.UpdateOptions{})
+		must(t, err)
 		time.Sleep(time.Second)
 		broken.Error(expired())
 		time.Sleep(time.Minute)
@@ -139,21 +138,6 @@ func TestNodesAreWatchedByTheClientForWatches(t *testing.T) {
 	})
 }
 
-// The watch of nodes may receive protobuf, and the answer to a GET may be JSON.
-func TestATimeAddedThatIsZeroHereAndMissingThereIsTheSame(t *testing.T) {
-	for _, added := range [][2]*metav1.Time{{{}, nil}, {nil, {}}, {{}, {}}} {
-		synctest.Test(t, func(t *testing.T) {
-			watched, live := taintedNode(), taintedNode()
-			watched.Spec.Taints[0].TimeAdded, live.Spec.Taints[0].TimeAdded = added[0], added[1]
-			client, evictor := fake.NewClientset(watched, podOn("node", "p", bears(20))), newClock()
-			client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) { return true, live, nil })
-			start(t, client, taintmanager.Options{Evictor: evictor})
-			time.Sleep(time.Minute)
-			evictor.goes(t, "p", 20*time.Second)
-		})
-	}
-}
-
 // relisting lists a pod, of one version, as a new object each time.
 type relisting struct {
 	pod     *v1.Pod
@@ -195,9 +179,8 @@ func TestAPodThatARelistHasNotChangedIsEvictedInTime(t *testing.T) {
 				source := &relisting{pod: podOn("node", "p", bears(300))}
 				informer := cache.NewSharedIndexInformer(source, &v1.Pod{}, c.resync, cache.Indexers{})
 				if c.others > 0 {
-					if _, err := informer.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, c.others); err != nil {
-						t.Fatal(err)
-					}
+					_, err := informer.AddEventHandlerWithResyncPeriod(cache.ResourceEventHandlerFuncs{}, c.others)
+					must(t, err)
 				}
 				evictor := newClock()
 				client := fake.NewClientset(taintedNode(), source.pod)

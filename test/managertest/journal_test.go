@@ -3,7 +3,6 @@ package managertest
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,8 +12,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
@@ -107,65 +106,22 @@ func aClient() *fake.Clientset {
 	return fake.NewClientset(n, p)
 }
 
-func TestACountdownSurvivesRestarts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, partitions, evictor := aClient(), newNotebook(), newClock()
-		for range 3 {
-			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
-			time.Sleep(4500 * time.Millisecond)
-			r.stop(t)
-			time.Sleep(500 * time.Millisecond)
+func TestACountdownSurvivesRestartsIfThereIsAJournal(t *testing.T) {
+	inBothModes(t, func(t *testing.T, pods func(*testing.T, kubernetes.Interface) coreinformers.PodInformer) {
+		for goes, o := range map[time.Duration]taintmanager.Options{20 * time.Second: {Journal: newNotebook()}, 35 * time.Second: {}} {
+			client, evictor := aClient(), newClock()
+			o.Evictor = evictor
+			for range 3 {
+				r := startWith(t, client, pods(t, client), o)
+				time.Sleep(4500 * time.Millisecond)
+				r.stop(t)
+				time.Sleep(500 * time.Millisecond)
+			}
+			startWith(t, client, pods(t, client), o)
+			time.Sleep(time.Minute)
+			evictor.goes(t, "p", goes)
 		}
-		start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions})
-		time.Sleep(time.Minute)
-		evictor.goes(t, "p", 20*time.Second)
 	})
-}
-
-func TestWithoutAJournalARestartStartsACountdownAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, evictor := aClient(), newClock()
-		r := start(t, client, taintmanager.Options{Evictor: evictor})
-		time.Sleep(5 * time.Second)
-		r.stop(t)
-		start(t, client, taintmanager.Options{Evictor: evictor})
-		time.Sleep(time.Minute)
-		evictor.goes(t, "p", 25*time.Second)
-	})
-}
-
-// An eviction that is due when a process starts must wait for the journal. Otherwise it would be based on a start
-// that the journal corrects to a later one.
-func TestTheJournalIsReadBeforeTheFirstCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, partitions, evictor := aClient(), newNotebook(), newClock()
-		node := taintedNode()
-		node.ResourceVersion = "11"
-		node.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
-		node.Spec.Taints[0].TimeAdded = new(metav1.NewTime(time.Now().Add(-time.Minute)))
-		if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		partitions.stored[journal.PartitionOf("node")] = taintmanager.StoredPartition{Version: "1", Data: map[string]string{
-			"_journal": `{"version":1,"written":"1999-12-31T23:59:50Z"}`,
-			"node":     `{"uid":"node","version":"9","taints":[[{"key":"key","effect":"NoExecute","since":"1999-12-31T23:59:55Z"}]]}`,
-		}}
-		start(t, client, taintmanager.Options{Evictor: evictor, Journal: slow{partitions}})
-		time.Sleep(time.Minute)
-		evictor.goes(t, "p", 15*time.Second)
-	})
-}
-
-// slow is a journal that takes 3 seconds to be read.
-type slow struct{ *notebook }
-
-func (s slow) Read(ctx context.Context, number int) (taintmanager.StoredPartition, error) {
-	select {
-	case <-time.After(3 * time.Second):
-		return s.notebook.Read(ctx, number)
-	case <-ctx.Done():
-		return taintmanager.StoredPartition{}, ctx.Err()
-	}
 }
 
 func TestARecordThatIsReadLateMovesTheDeadline(t *testing.T) {
@@ -217,45 +173,13 @@ func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
 	})
 }
 
-// If a caller's informer hides fields that verdicts depend on, the caller's journal must not be emptied.
-func TestAManagerThatRefusesItsInformerWritesNoJournal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, partitions := aClient(), newNotebook()
-		strip := func(obj any) (any, error) {
-			if pod, ok := obj.(*v1.Pod); ok {
-				pod.Spec.Tolerations = nil
-			}
-			return obj, nil
-		}
-		partition := journal.PartitionOf("node")
-		partitions.stored[partition] = taintmanager.StoredPartition{Version: "1", Data: map[string]string{"_journal": `{"version":1,"written":"1999-12-31T23:59:58Z"}`, "node": "{}"}}
-		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
-		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: newClock(), Journal: partitions})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		factory.Start(ctx.Done())
-		go func() { _ = m.Lead(ctx) }()
-		if err := m.Run(ctx); err == nil || !strings.Contains(err.Error(), "tolerations") {
-			t.Errorf("Run: %v", err)
-		}
-		cancel()
-		factory.Shutdown()
-		if n := partitions.written(); n != 0 {
-			t.Errorf("%d writes", n)
-		}
-	})
-}
-
 // retaint replaces the node's taints by this one.
 func retaint(t *testing.T, client *fake.Clientset, version, key string) {
 	t.Helper()
 	node := taintedNode()
 	node.ResourceVersion, node.Spec.Taints[0].Key = version, key
-	if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
+	must(t, err)
 	synctest.Wait()
 }
 
@@ -268,20 +192,6 @@ func (n *notebook) expect(t *testing.T, key string) {
 	}
 }
 
-func TestALeaderRecordsWhatChangesWithinASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, partitions := aClient(), newNotebook()
-		start(t, client, taintmanager.Options{Evictor: newClock(), Journal: partitions})
-		time.Sleep(5 * time.Second)
-		retaint(t, client, "20", "second")
-		time.Sleep(200 * time.Millisecond)
-		retaint(t, client, "21", "third")
-		partitions.expect(t, "second")
-		time.Sleep(801 * time.Millisecond)
-		partitions.expect(t, "third")
-	})
-}
-
 func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, partitions := aClient(), newNotebook()
@@ -292,66 +202,5 @@ func TestAtTheEndOfRunTheJournalIsWritten(t *testing.T) {
 		retaint(t, client, "21", "third")
 		r.stop(t)
 		partitions.expect(t, "third")
-	})
-}
-
-// With the caller's informer the journal works as with the manager's own watch.
-func TestACountdownSurvivesRestartsWithACallersInformer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, partitions, evictor := aClient(), newNotebook(), newClock()
-		for range 2 {
-			factory := informers.NewSharedInformerFactory(client, 0)
-			m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor, Journal: partitions})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
-			leading, resign := context.WithCancel(t.Context())
-			factory.Start(leading.Done())
-			go func() { _ = m.Lead(leading) }()
-			if err := m.Run(ctx); err != nil {
-				t.Error(err)
-			}
-			cancel()
-			resign()
-			factory.Shutdown()
-		}
-		evictor.goes(t, "p", 20*time.Second)
-	})
-}
-
-// All partitions are in use; after two restarts all countdowns end at their original deadlines.
-func TestManyCountdownsSurviveRestarts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const n = 500
-		client, partitions, evictor := fake.NewClientset(), newNotebook(), newClock()
-		var names []string
-		for i := range n {
-			name := "ip-10-0-" + strconv.Itoa(i) + ".eu-central-1.compute.internal"
-			node := taintedNode()
-			node.Name, node.UID, node.ResourceVersion = name, types.UID(name), strconv.Itoa(i+1)
-			pod := podOn(name, "pod-"+strconv.Itoa(i), bears(20))
-			pod.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
-			if err := client.Tracker().Add(node); err != nil {
-				t.Fatal(err)
-			}
-			if err := client.Tracker().Add(pod); err != nil {
-				t.Fatal(err)
-			}
-			names = append(names, pod.Name)
-		}
-		for range 2 {
-			r := start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions, Workers: n})
-			time.Sleep(10 * time.Second)
-			r.stop(t)
-		}
-		start(t, client, taintmanager.Options{Evictor: evictor, Journal: partitions, Workers: n})
-		time.Sleep(10 * time.Second)
-		for _, name := range slices.Sorted(slices.Values(names)) {
-			evictor.goes(t, name, 20*time.Second)
-			if t.Failed() {
-				return
-			}
-		}
 	})
 }

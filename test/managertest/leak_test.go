@@ -123,9 +123,7 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 		m, err := taintmanager.New(h.client(), h.pods, taintmanager.Options{
 			Evictor: &recorder{}, Events: nowhere{}, Logger: logr.FromSlogHandler(slog.DiscardHandler),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx, stop := context.WithCancel(context.Background())
 		go h.pods.RunWithContext(ctx)
 		go func() { _ = m.Run(ctx) }()
@@ -160,9 +158,8 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 
 func TestAManagerThatIsNeverRunLeavesNothingBehind(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	if _, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{})
+	must(t, err)
 }
 
 func TestAManagerThatEndsBeforeItHasSyncedLeavesNothingBehind(t *testing.T) {
@@ -201,9 +198,7 @@ func TestTwoManagersOfOneProcessAddToTheSameQueueMetrics(t *testing.T) {
 func addsToQueues(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := legacyregistry.DefaultGatherer.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	adds := map[string]float64{}
 	for _, family := range families {
 		if family.GetName() != "workqueue_adds_total" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -76,9 +75,7 @@ func (p *podLoad) ended() (went []string, at map[string]time.Time) {
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -157,29 +154,4 @@ func TestABurstOnOneNodeDoesNotKeepAnothersPodWaiting(t *testing.T) {
 			synctest.Wait()
 		})
 	}
-}
-
-func TestOfPodsDueAtTheSameTimeTheHigherPriorityGoesFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		h := newHerd(0)
-		c := gather(ctx, t, h, time.Second/2, taintmanager.Options{Workers: 1})
-		h.nodes.Add(h.node("node"))
-		soon := int64(10)
-		for name, priority := range map[string]int32{"low": -5, "middle": 0, "high": 1000, "critical": 2_000_000_000} {
-			pod := podOn("node", name, v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: &soon})
-			if priority != 0 {
-				pod.Spec.Priority = &priority
-			}
-			h.pods.watch.Add(pod)
-		}
-		synctest.Wait()
-		h.nodes.Modify(h.node("node", v1.Taint{Key: "key", Effect: v1.TaintEffectNoExecute}))
-		went, _ := c.ended()
-		if want := []string{"critical", "high", "middle", "low"}; !slices.Equal(went, want) {
-			t.Errorf("they went as %q, want %q", went, want)
-		}
-		stop()
-		synctest.Wait()
-	})
 }

@@ -10,21 +10,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // recorder is an evictor that records the pods it evicts, and takes some time for each.
@@ -76,10 +74,9 @@ func podOn(node, name string, tolerations ...v1.Toleration) *v1.Pod {
 // running is a manager that runs until the end of the bubble, with everything it has started.
 type running struct {
 	*taintmanager.Manager
-	run    context.CancelFunc
-	lead   context.CancelFunc
-	result chan error // of Run
-	led    chan error // of Lead
+	runCtx, leadCtx context.Context
+	run, lead       context.CancelFunc // end Run and Lead
+	result, led     chan error         // of Run and of Lead
 }
 
 func start(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
@@ -90,23 +87,38 @@ func start(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *r
 // startWith starts a manager with a caller's informer, which may be nil.
 func startWith(t *testing.T, client kubernetes.Interface, pods coreinformers.PodInformer, o taintmanager.Options) *running {
 	t.Helper()
-	m, err := taintmanager.New(client, pods, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	runCtx, run := context.WithCancel(context.Background())
-	leadCtx, lead := context.WithCancel(context.Background())
-	r := &running{Manager: m, run: run, lead: lead, result: make(chan error, 1), led: make(chan error, 1)}
-	go func() { r.led <- m.Lead(leadCtx) }()
+	r := newRunning(t, client, pods, o)
+	r.beginLead()
 	synctest.Wait() // a leader that begins while its shards judge may report a held pod twice
-	go func() { r.result <- m.Run(runCtx) }()
+	r.beginRun()
+	return r
+}
+
+// standby starts a manager that does not lead before beginLead.
+func standby(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
+	t.Helper()
+	r := newRunning(t, client, nil, o)
+	r.beginRun()
+	return r
+}
+
+func newRunning(t *testing.T, client kubernetes.Interface, pods coreinformers.PodInformer, o taintmanager.Options) *running {
+	t.Helper()
+	m, err := taintmanager.New(client, pods, o)
+	must(t, err)
+	r := &running{Manager: m, result: make(chan error, 1), led: make(chan error, 1)}
+	r.runCtx, r.run = context.WithCancel(context.Background())
+	r.leadCtx, r.lead = context.WithCancel(context.Background())
 	t.Cleanup(func() {
-		run()
-		lead()
+		r.run()
+		r.lead()
 		synctest.Wait()
 	})
 	return r
 }
+
+func (r *running) beginRun()  { go func() { r.result <- r.Run(r.runCtx) }() }
+func (r *running) beginLead() { go func() { r.led <- r.Lead(r.leadCtx) }() }
 
 func TestOnlyPodsThatAreToGoAreEvicted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -124,74 +136,36 @@ func TestOnlyPodsThatAreToGoAreEvicted(t *testing.T) {
 	})
 }
 
-// startOver starts a manager over a caller's informer.
-func startOver(t *testing.T, client kubernetes.Interface, o taintmanager.Options) *running {
-	t.Helper()
-	factory := informers.NewSharedInformerFactory(client, 0)
-	r := startWith(t, client, factory.Core().V1().Pods(), o)
-	ctx, cancel := context.WithCancel(context.Background())
-	factory.StartWithContext(ctx)
-	t.Cleanup(factory.Shutdown)
-	t.Cleanup(cancel)
-	return r
-}
-
 // The bubble's clock is the process's clock, which is an hour ahead of the API server's.
 func TestAProcessWhoseClockIsAheadCountsNoTimeAddedAsOlder(t *testing.T) {
-	for name, start := range map[string]func(*testing.T, kubernetes.Interface, taintmanager.Options) *running{
-		"watched by itself": start, "a caller's informer": startOver,
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				const ahead = time.Hour
-				stamp := metav1.NewTime(time.Now().Add(-ahead - 10*time.Second))
-				node, pod := taintedNode(), podOn("node", "pod", v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: new(int64(60))})
-				node.Spec.Taints[0].TimeAdded = &stamp
-				node.CreationTimestamp = metav1.NewTime(stamp.Add(-time.Hour))
-				pod.CreationTimestamp = node.CreationTimestamp
-				evictor := &recorder{}
-				o := taintmanager.Options{Evictor: evictor, Ahead: func(time.Time) (least, most time.Duration) { return ahead, ahead }}
-				start(t, fake.NewClientset(node, pod), o)
-				time.Sleep(50 * time.Second)
-				if got := evictor.names(); len(got) > 0 {
-					t.Errorf("evicted after 60 s by the API server's clock, of 60 that it tolerates from the second after timeAdded on: %v", got)
-				}
-				time.Sleep(2 * time.Second)
-				if got := evictor.names(); len(got) != 1 {
-					t.Errorf("evicted are %v after 62 s, want one pod", got)
-				}
-			})
-		})
-	}
+	inBothModes(t, func(t *testing.T, pods func(*testing.T, kubernetes.Interface) coreinformers.PodInformer) {
+		const ahead = time.Hour
+		stamp := metav1.NewTime(time.Now().Add(-ahead - 10*time.Second))
+		node, pod := taintedNode(), podOn("node", "pod", bears(60))
+		node.Spec.Taints[0].TimeAdded = &stamp
+		node.CreationTimestamp = metav1.NewTime(stamp.Add(-time.Hour))
+		pod.CreationTimestamp = node.CreationTimestamp
+		client, evictor := fake.NewClientset(node, pod), newClock()
+		o := taintmanager.Options{Evictor: evictor, Ahead: func(time.Time) (least, most time.Duration) { return ahead, ahead }}
+		startWith(t, client, pods(t, client), o)
+		time.Sleep(time.Minute)
+		// 60 s after timeAdded, and up to a second later: API times are cut to seconds.
+		evictor.goes(t, "pod", 51*time.Second)
+	})
 }
 
 func TestAStandbyPlansAndDoesNotCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		m, err := taintmanager.New(fake.NewClientset(taintedNode(), podOn("node", "goes")), nil, taintmanager.Options{Evictor: evictor})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- m.Run(ctx) }()
+		r := standby(t, fake.NewClientset(taintedNode(), podOn("node", "goes")), taintmanager.Options{Evictor: evictor})
 		time.Sleep(time.Minute)
-		if got := evictor.names(); len(got) != 0 || m.Scheduled() != 1 {
-			t.Errorf("evicted %v, scheduled %d", got, m.Scheduled())
+		if got := evictor.names(); len(got) != 0 || r.Scheduled() != 1 {
+			t.Errorf("evicted %v, scheduled %d", got, r.Scheduled())
 		}
-		lead, stop := context.WithCancel(t.Context())
-		go func() { ended <- m.Lead(lead) }()
+		r.beginLead()
 		time.Sleep(time.Second)
-		if got := evictor.names(); len(got) != 1 {
-			t.Errorf("a leader evicted %v", got)
-		}
-		stop()
-		cancel()
-		for range 2 {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		}
+		wantEvicted(t, "as a leader", evictor, "goes")
+		r.stop(t)
 	})
 }
 
@@ -213,31 +187,20 @@ func TestWhenRunEndsCallsUnderWayEndToo(t *testing.T) {
 
 func TestWhenRunEndsCallsThatLastTooLongAreCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var lines []string
-		var ended []eviction.Kind
-		log := funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); lines = append(lines, line) }, funcr.Options{})
-		told := func(_ taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) {
-			mu.Lock()
-			defer mu.Unlock()
-			ended = append(ended, o.Kind)
-		}
-		evictor := &recorder{lasts: time.Hour}
-		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")),
-			taintmanager.Options{Evictor: evictor, DrainTimeout: 5 * time.Second, Ended: told, Logger: log})
+		log, evictor, ended := &logged{}, &recorder{lasts: time.Hour}, make(chan eviction.Kind, 2)
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "goes")), taintmanager.Options{
+			Evictor: evictor, DrainTimeout: 5 * time.Second, Logger: log.logger(),
+			Ended: func(_ taintmanager.Eviction, o taintmanager.Outcome, _ time.Time) { ended <- o.Kind },
+		})
 		time.Sleep(time.Second)
 		began := time.Now()
 		r.run()
-		if err := <-r.result; err != nil {
-			t.Errorf("Run returned %v; that a call was cut is no error", err)
+		must(t, <-r.result) // that a call was cut is no error
+		if log.count("were cancelled") != 1 || log.count(`"calls"=1 "pods"=["default/goes"]`) != 1 {
+			t.Errorf("it does not say once what was cut: %s", log.text.String())
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if said := strings.Join(lines, "\n"); strings.Count(said, "were cancelled") != 1 || !strings.Contains(said, `"calls"=1 "pods"=["default/goes"]`) {
-			t.Errorf("it does not say once what was cut: %s", said)
-		}
-		if !slices.Equal(ended, []eviction.Kind{eviction.Interrupted}) {
-			t.Errorf("Options.Ended got %v", ended)
+		if kind := <-ended; kind != eviction.Interrupted || len(ended) > 0 {
+			t.Errorf("Options.Ended got %v, and %d more", kind, len(ended))
 		}
 		if took := time.Since(began).Round(time.Second); took != 5*time.Second || evictor.cut != 1 {
 			t.Errorf("Run ended after %v; %d calls were cut", took, evictor.cut)
@@ -275,9 +238,8 @@ func TestASecondLeadWaitsForTheEndOfTheFirst(t *testing.T) {
 		time.Sleep(time.Second)
 		r.lead()
 		synctest.Wait()
-		if _, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("node", "goes"), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("node", "goes"), metav1.CreateOptions{})
+		must(t, err)
 		time.Sleep(time.Minute)
 		if got := evictor.names(); !slices.Equal(got, []string{"goes"}) {
 			t.Errorf("under the second Lead %v was evicted", got)
@@ -338,33 +300,7 @@ func TestThroughAFakeClientAPodIsConditionedAndDeleted(t *testing.T) {
 	})
 }
 
-// The watches of nodes and of pods are independent: the one of nodes may lag behind.
-func TestAPodBoundRightAfterItsTaintWasLiftedStaysThoughTheNodeWatchIsHeldBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
-		held := watch.NewRaceFreeFake()
-		client.PrependWatchReactor("nodes", clienttesting.DefaultWatchReactor(held, nil))
-		evictor := &recorder{}
-		start(t, client, taintmanager.Options{Evictor: evictor})
-		time.Sleep(time.Minute)
-		lifted := taintedNode()
-		lifted.Spec.Taints = nil
-		if _, err := client.CoreV1().Nodes().Update(t.Context(), lifted, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.CoreV1().Pods("default").Create(t.Context(), podOn("node", "stays"), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		held.Modify(lifted)
-		time.Sleep(time.Minute)
-		if got := evictor.names(); !slices.Equal(got, []string{"goes"}) {
-			t.Errorf("evicted %v", got)
-		}
-	})
-}
-
-// A transform that strips tolerations would cause a mass eviction.
+// A transform that strips tolerations would cause a mass eviction, and empty the journal.
 func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(taintedNode(), podOn("node", "bears", v1.Toleration{Operator: v1.TolerationOpExists}))
@@ -375,11 +311,9 @@ func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 			return obj, nil
 		}
 		factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
-		evictor := &recorder{}
-		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor})
-		if err != nil {
-			t.Fatal(err)
-		}
+		evictor, partitions := &recorder{}, newNotebook()
+		m, err := taintmanager.New(client, factory.Core().V1().Pods(), taintmanager.Options{Evictor: evictor, Journal: partitions})
+		must(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		factory.Start(ctx.Done())
 		go func() { _ = m.Lead(ctx) }()
@@ -388,8 +322,8 @@ func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 		}
 		cancel()
 		factory.Shutdown()
-		if got := evictor.names(); len(got) != 0 {
-			t.Errorf("evicted %v", got)
+		if got := evictor.names(); len(got) != 0 || partitions.written() != 0 {
+			t.Errorf("evicted %v, %d writes to the journal", got, partitions.written())
 		}
 	})
 }
@@ -397,9 +331,8 @@ func TestATransformThatHidesTolerationsIsRefused(t *testing.T) {
 func TestNewRefusesWhatCannotBe(t *testing.T) {
 	client := fake.NewClientset()
 	registry := prometheus.NewRegistry()
-	if _, err := taintmanager.New(client, nil, taintmanager.Options{Registerer: registry}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := taintmanager.New(client, nil, taintmanager.Options{Registerer: registry})
+	must(t, err)
 	for want, try := range map[string]func() (*taintmanager.Manager, error){
 		"Options.Shards: Invalid value: -1":                with(client, taintmanager.Options{Shards: -1}),
 		"Options.Workers: Invalid value: -1":               with(client, taintmanager.Options{Workers: -1}),
@@ -408,6 +341,7 @@ func TestNewRefusesWhatCannotBe(t *testing.T) {
 		"Options.CallTimeout is -1s":                       with(client, taintmanager.Options{CallTimeout: -time.Second}),
 		"Options.DryRun and Options.Evictor":               with(client, taintmanager.Options{DryRun: true, Evictor: &recorder{}}),
 		"two managers need a registry each":                with(client, taintmanager.Options{Registerer: registry}),
+		`policies[0].method: Unsupported value: "Drain"`:   with(client, taintmanager.Options{Policies: []policy.Policy{{Name: "a", Method: "Drain"}}}),
 	} {
 		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want a refusal with %q", err, want)
@@ -419,34 +353,13 @@ func with(client kubernetes.Interface, o taintmanager.Options) func() (*taintman
 	return func() (*taintmanager.Manager, error) { return taintmanager.New(client, nil, o) }
 }
 
-func TestAClusterThatCannotBeListedEvictsNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(taintedNode(), podOn("node", "goes"))
-		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil, context.DeadlineExceeded
-		})
-		evictor := &recorder{}
-		r := start(t, client, taintmanager.Options{Evictor: evictor})
-		time.Sleep(time.Minute)
-		if len(evictor.names()) != 0 || r.HasSynced() || r.Trouble() == nil {
-			t.Errorf("evicted %v, synced %v, trouble %v", evictor.names(), r.HasSynced(), r.Trouble())
-		}
-		r.run()
-		if err := <-r.result; err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 func TestAnEvictionThatWaitsForTheRateOfAllCallsShowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(taintedNode(), podOn("node", "a"), podOn("node", "b"), podOn("node", "c"))
 		r := start(t, client, taintmanager.Options{Evictor: &recorder{}, MaxEvictionsPerSecond: 0.1})
 		time.Sleep(11 * time.Second) // two have gone
 		views, err := r.Views(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, v := range views {
 			got = append(got, string(v.State)+" "+v.Waits.Rate)

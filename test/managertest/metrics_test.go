@@ -22,9 +22,7 @@ import (
 func scraped(t *testing.T, r prometheus.Gatherer, name string) map[string]float64 {
 	t.Helper()
 	families, err := r.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	values := map[string]float64{}
 	for _, family := range families {
 		if family.GetName() != "taint_manager_"+name {
@@ -130,7 +128,7 @@ func TestEachEvictionCountsInOneStateOfTheLeader(t *testing.T) {
 		states["duepause"], states["delayedpause"] = 4, 1
 		wantScraped(t, "it is paused", registry, "pending_evictions", states)
 		oldest = scraped(t, registry, "oldest_due_seconds")
-		if oldest["dueturn"] != 0 || oldest["delayed"] != 0 || oldest["duepause"] < 125 {
+		if oldest["dueturn"] != 0 || oldest["delayed"] != 0 || oldest["held"] != 0 || oldest["duepause"] < 125 {
 			t.Errorf("it is paused: the oldest are %v", oldest)
 		}
 		wantScraped(t, "it is paused", registry, "paused", map[string]float64{"": 1})
@@ -154,53 +152,5 @@ func TestADryRunHasNothingPending(t *testing.T) {
 		wantScraped(t, "it leads", registry, "pending_evictions", nil)
 		wantScraped(t, "it leads", registry, "leading", nil)
 		wantScraped(t, "it leads", registry, "dry_run", map[string]float64{"": 1})
-	})
-}
-
-func TestTheOldestIsOfWhatIsPendingAtTheScrape(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
-		client, options := inEachState(registry)
-		r := start(t, client, options)
-		time.Sleep(time.Minute)
-		before := scraped(t, registry, "oldest_due_seconds")["held"]
-		time.Sleep(4 * time.Second)
-		if age := scraped(t, registry, "oldest_due_seconds")["held"]; age != before+4 {
-			t.Errorf("after 4 s the age is %v, before %v", age, before)
-		}
-		p := r.InForce()
-		p.Policies = nil
-		r.set(t, p)
-		synctest.Wait()
-		if age := scraped(t, registry, "oldest_due_seconds")["held"]; age != 0 {
-			t.Errorf("the age is %v, though nothing is held", age)
-		}
-	})
-}
-
-func TestAnAcceptedEvictionIsTerminatingUntilThePodIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		registry := prometheus.NewRegistry()
-		pod := podOn("node", "goes")
-		client := fake.NewClientset(taintedNode(), pod)
-		start(t, client, taintmanager.Options{Evictor: byName{}, Registerer: registry})
-		time.Sleep(time.Minute)
-		terminating := pod.DeepCopy()
-		terminating.Finalizers, terminating.DeletionTimestamp = []string{"example.com/hold"}, new(metav1.Now())
-		terminating.ResourceVersion = "2"
-		if _, err := client.CoreV1().Pods("default").Update(t.Context(), terminating, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		wantScraped(t, "it has a finalizer", registry, "pending_evictions", map[string]float64{"terminating": 1})
-		if age := scraped(t, registry, "oldest_due_seconds")["terminating"]; age < 3600 {
-			t.Errorf("the oldest is %v s old", age)
-		}
-		if err := client.CoreV1().Pods("default").Delete(t.Context(), "goes", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Second)
-		wantScraped(t, "it is gone", registry, "pending_evictions", nil)
-		wantScraped(t, "it is gone", registry, "oldest_due_seconds", nil)
 	})
 }

@@ -69,21 +69,3 @@ func TestPoliciesThatWaitForTheirDataDelayNoEviction(t *testing.T) {
 		}
 	})
 }
-
-func TestPoliciesThatAreSetBeforeRunFailsAreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(taintedNode(), podOn("node", "pod"))
-		listsFail(client, "nodes").Store(true)
-		r := start(t, client, taintmanager.Options{Evictor: &recorder{}})
-		set := make(chan error, 1)
-		go func() {
-			_, err := r.SetPolicies(t.Context(), taintmanager.Policies{Paused: true})
-			set <- err
-		}()
-		time.Sleep(time.Minute)
-		r.run()
-		if err := <-set; err == nil || r.Paused() {
-			t.Errorf("Run has ended before it was ready: %v, paused %v", err, r.Paused())
-		}
-	})
-}

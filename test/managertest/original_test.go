@@ -22,9 +22,7 @@ func markAs(t *testing.T, client *fake.Clientset, manager string, deletes bool) 
 	t.Helper()
 	pods := client.CoreV1().Pods("default")
 	pod, err := pods.Get(t.Context(), "p", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// The fake clientset keeps no managedFields.
 	client.Lock() // PrependReactor does not lock what concurrent requests read
 	client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -42,9 +40,8 @@ func markAs(t *testing.T, client *fake.Clientset, manager string, deletes bool) 
 	pod.Status.Conditions = append(pod.Status.Conditions, v1.PodCondition{
 		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: "DeletionByTaintManager", LastTransitionTime: now,
 	})
-	if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = pods.Update(t.Context(), pod, metav1.UpdateOptions{})
+	must(t, err)
 }
 
 func TestAManagerReportsThatTheOriginalOvertakesItsEvictions(t *testing.T) {

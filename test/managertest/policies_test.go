@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr/funcr"
 	"github.com/prometheus/client_golang/prometheus"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,9 +30,7 @@ func lasting(d time.Duration) *metav1.Duration { return &metav1.Duration{Duratio
 func (r *running) set(t *testing.T, p taintmanager.Policies) policy.Diff {
 	t.Helper()
 	diff, err := r.SetPolicies(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return diff
 }
 
@@ -45,19 +40,6 @@ func wantEvicted(t *testing.T, when string, e *recorder, want ...string) {
 	if got := e.names(); !slices.Equal(got, want) {
 		t.Errorf("%s: evicted are %q, want %q", when, got, want)
 	}
-}
-
-func TestPoliciesDecideFromTheStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		evictor := &recorder{}
-		shop := policy.Policy{Name: "shop", Method: policy.Delete, Match: policy.Match{Namespaces: []string{"shop"}}}
-		inShop := podOn("node", "cart")
-		inShop.Namespace = "shop"
-		start(t, fake.NewClientset(taintedNode(), inShop, podOn("node", "held")),
-			taintmanager.Options{Evictor: evictor, Policies: []policy.Policy{shop, holdAll}})
-		time.Sleep(time.Minute)
-		wantEvicted(t, "after a minute", evictor, "cart")
-	})
 }
 
 func TestTheMethodIgnoreEvictsByPoliciesAlone(t *testing.T) {
@@ -73,16 +55,6 @@ func TestTheMethodIgnoreEvictsByPoliciesAlone(t *testing.T) {
 		time.Sleep(time.Second)
 		wantEvicted(t, "by a policy", evictor, "pod")
 	})
-}
-
-func TestBadPoliciesAreRefused(t *testing.T) {
-	bad := []policy.Policy{{Name: "a", Method: "Drain"}, {Name: "a", Method: policy.Hold, DeleteAfter: lasting(time.Hour)}}
-	_, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{Policies: bad})
-	const want = `taintmanager: [policies[0].method: Unsupported value: "Drain": supported values: "Delete", "Evict", "Hold", "Ignore", ` +
-		`policies[1].name: Duplicate value: "a", policies[1].deleteAfter: Forbidden: requires method: Evict]`
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
 }
 
 func TestPoliciesThatAreRefusedChangeNothing(t *testing.T) {
@@ -110,9 +82,7 @@ func TestAPauseHoldsAndAResumptionLosesNothing(t *testing.T) {
 			name := fmt.Sprintf("pod-%03d", i)
 			seconds := int64(i)
 			pod := podOn("node", name, v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds})
-			if err := client.Tracker().Add(pod); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.Tracker().Add(pod))
 			want = append(want, name)
 		}
 		r := start(t, client, taintmanager.Options{Evictor: evictor})
@@ -137,23 +107,6 @@ func (blocked) Evict(context.Context, taintmanager.Eviction) taintmanager.Outcom
 	return taintmanager.Outcome{Kind: eviction.Blocked, Cause: eviction.CausePDB}
 }
 
-// deleteAfter counts from the end of a pause.
-func TestThePauseCountsAsAHold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		evictor := blocked{}
-		lingering := []policy.Policy{{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(time.Hour)}}
-		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "pod")), taintmanager.Options{Evictor: evictor, Policies: lingering, Paused: true})
-		time.Sleep(10 * time.Minute)
-		resumed := time.Now()
-		r.set(t, taintmanager.Policies{Policies: lingering})
-		synctest.Wait()
-		views, err := r.Views(t.Context())
-		if err != nil || len(views) != 1 || !views[0].DeleteAt.Equal(resumed.Add(time.Hour)) {
-			t.Errorf("got %+v, %v; it is to be deleted an hour after %v", views, err, resumed)
-		}
-	})
-}
-
 // Policies change all the time while pods become due. Each pod is evicted once, and none of those that are held.
 func TestReloadsInABurstLoseNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -164,9 +117,7 @@ func TestReloadsInABurstLoseNothing(t *testing.T) {
 			node := taintedNode()
 			node.Name, node.UID = fmt.Sprintf("node-%d", i%10), types.UID(fmt.Sprint(i%10))
 			if i < 10 {
-				if err := client.Tracker().Add(node); err != nil {
-					t.Fatal(err)
-				}
+				must(t, client.Tracker().Add(node))
 			}
 			pod := podOn(node.Name, fmt.Sprintf("pod-%03d", i))
 			if i%3 == 0 {
@@ -174,9 +125,7 @@ func TestReloadsInABurstLoseNothing(t *testing.T) {
 			} else {
 				want = append(want, pod.Name)
 			}
-			if err := client.Tracker().Add(pod); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.Tracker().Add(pod))
 		}
 		held := policy.Policy{Name: "held", Method: policy.Hold, Match: policy.Match{Namespaces: []string{"held"}}}
 		r := start(t, client, taintmanager.Options{Evictor: evictor, Policies: []policy.Policy{held, holdAll}})
@@ -218,9 +167,7 @@ func zone(t *testing.T, tainted int) *fake.Clientset {
 			node.Spec.Taints = nil
 		}
 		for _, err := range []error{client.Tracker().Add(node), client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 	}
 	return client
@@ -229,14 +176,11 @@ func zone(t *testing.T, tainted int) *fake.Clientset {
 func paint(t *testing.T, client *fake.Clientset, name string, taints []v1.Taint) {
 	t.Helper()
 	node, err := client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	node = node.DeepCopy()
 	node.Spec.Taints = taints
-	if _, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
+	must(t, err)
 }
 
 func TestABreakerHoldsAZoneAndIsReset(t *testing.T) {
@@ -288,6 +232,20 @@ func TestABreakerThatAReloadAddsKnowsAllNodes(t *testing.T) {
 	})
 }
 
+func TestARateThatAReloadAddsCountsAtOnceAndUntilItIsRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		evictor := &recorder{}
+		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Paused: true})
+		time.Sleep(time.Minute)
+		r.set(t, taintmanager.Policies{Guards: policy.Guards{Rates: []policy.Rate{{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}}}})
+		time.Sleep(time.Minute)
+		wantEvicted(t, "under the new rate", evictor)
+		r.set(t, taintmanager.Policies{})
+		time.Sleep(time.Second)
+		wantEvicted(t, "without it", evictor, "pod-0", "pod-1", "pod-2")
+	})
+}
+
 // A reload makes a NoSchedule taint a trigger, which the cache has not kept before.
 func TestAReloadThatNeedsMoreDataWaitsForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -320,30 +278,6 @@ func TestAReloadThatNeedsMoreDataWaitsForThem(t *testing.T) {
 	})
 }
 
-func TestSetPoliciesEndsWithItsContextAndWithRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, err := taintmanager.New(fake.NewClientset(), nil, taintmanager.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := m.SetPolicies(ctx, taintmanager.Policies{}); err == nil {
-			t.Error("no error, although Run does not run")
-		}
-		r := start(t, fake.NewClientset(), taintmanager.Options{})
-		time.Sleep(time.Second)
-		r.run()
-		r.lead()
-		if err := <-r.result; err != nil {
-			t.Error(err)
-		}
-		if _, err := r.SetPolicies(t.Context(), taintmanager.Policies{}); err == nil {
-			t.Error("no error, although Run has ended")
-		}
-	})
-}
-
 // The policy after it decides.
 func TestAnAuditIsCountedAndChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -359,18 +293,13 @@ func TestAnAuditIsCountedAndChangesNothing(t *testing.T) {
 
 func TestAnAuditIsLoggedWithItsDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var logged []string
-		logger := funcr.New(func(_, args string) {
-			if strings.Contains(args, "A policy in mode Audit would decide") {
-				logged = append(logged, args)
-			}
-		}, funcr.Options{})
+		log := &logged{}
 		trial := policy.Policy{Name: "trial", Mode: policy.Audit, Method: policy.Evict, DeleteAfter: lasting(time.Hour)}
 		deleteAt := taint.Stamp(time.Now().Add(time.Hour))
-		start(t, fake.NewClientset(taintedNode(), podOn("node", "a")), taintmanager.Options{Evictor: &recorder{}, Logger: logger, Policies: []policy.Policy{trial}})
+		start(t, fake.NewClientset(taintedNode(), podOn("node", "a")), taintmanager.Options{Evictor: &recorder{}, Logger: log.logger(), Policies: []policy.Policy{trial}})
 		synctest.Wait()
-		if len(logged) != 1 || !strings.Contains(logged[0], `"deleteAt"="`+deleteAt+`"`) {
-			t.Errorf("got %q, want a deletion at %s", logged, deleteAt)
+		if log.count("A policy in mode Audit would decide") != 1 || log.count(`"deleteAt"="`+deleteAt+`"`) != 1 {
+			t.Errorf("want a deletion at %s:\n%s", deleteAt, log.text.String())
 		}
 	})
 }
@@ -430,45 +359,26 @@ func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 // A process that does not lead yet holds nothing, so what it would hold is reported once it leads.
 func TestAStandbyReportsNoHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var lines []string
-		log := funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); lines = append(lines, line) }, funcr.Options{})
-		logged := func(text string) (n int) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, line := range lines {
-				n += strings.Count(line, text)
-			}
-			return n
-		}
-		sink, client := &sink{}, zone(t, 3)
-		m, err := taintmanager.New(client, nil, taintmanager.Options{
-			Evictor: &recorder{}, Events: sink, Logger: log, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}},
-			Policies: []policy.Policy{{Name: "hold", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "other"}}}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { _ = m.Run(ctx) })
+		log, sink, client := &logged{}, &sink{}, zone(t, 3)
 		other := taintedNode().Spec.Taints
 		other[0].Key = "other"
-		paint(t, client, "node-3", other)
-		time.Sleep(time.Minute)
-		paint(t, client, "node-3", nil)
-		time.Sleep(time.Minute)
-		paint(t, client, "node-3", other)
-		time.Sleep(time.Minute)
+		r := standby(t, client, taintmanager.Options{
+			Evictor: &recorder{}, Events: sink, Logger: log.logger(), Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}},
+			Policies: []policy.Policy{{Name: "hold", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "other"}}}}},
+		})
+		for _, taints := range [][]v1.Taint{other, nil, other} {
+			paint(t, client, "node-3", taints)
+			time.Sleep(time.Minute)
+		}
 		for _, text := range []string{"is held", "is cancelled", "is tripped"} {
-			if n := logged(text); n != 0 {
+			if n := log.count(text); n != 0 {
 				t.Errorf("a standby has logged %q %d times", text, n)
 			}
 		}
-		running.Go(func() { _ = m.Lead(ctx) })
+		r.beginLead()
 		time.Sleep(time.Minute)
-		if logged("is tripped") != 1 || logged("is held") != 4 {
-			t.Errorf("the leader has logged %q", lines)
+		if log.count("is tripped") != 1 || log.count("is held") != 4 {
+			t.Errorf("the leader has logged %s", log.text.String())
 		}
 		if got := sink.about("EvictionHeld"); !slices.Equal(got, []string{"pod-0", "pod-1", "pod-2", "pod-3"}) {
 			t.Errorf("events of held evictions are on %q", got)
@@ -476,44 +386,27 @@ func TestAStandbyReportsNoHolds(t *testing.T) {
 		if got := sink.about("BreakerTripped"); !slices.Equal(got, []string{"node-0", "node-1", "node-2"}) {
 			t.Errorf("events of a trip are on %q", got)
 		}
-		stop()
-		running.Wait()
 	})
 }
 
 func TestANewLeaderReportsAHundredHeldPodsAndCountsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sink, client := &sink{}, zone(t, 1)
+		log, sink, client := &logged{}, &sink{}, zone(t, 1)
 		for i := range 150 {
-			if err := client.Tracker().Add(podOn("node-0", fmt.Sprintf("held-%d", i))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, client.Tracker().Add(podOn("node-0", fmt.Sprintf("held-%d", i))))
 		}
-		var mu sync.Mutex
-		var log strings.Builder
-		m, err := taintmanager.New(client, nil, taintmanager.Options{
-			Evictor: &recorder{}, Events: sink,
-			Logger:   funcr.New(func(_, line string) { mu.Lock(); defer mu.Unlock(); log.WriteString(line + "\n") }, funcr.Options{}),
+		r := standby(t, client, taintmanager.Options{
+			Evictor: &recorder{}, Events: sink, Logger: log.logger(),
 			Policies: []policy.Policy{{Name: "hold", Method: policy.Hold, Match: policy.Match{Taints: []policy.Taint{{Key: "key"}}}}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { _ = m.Run(ctx) })
 		time.Sleep(time.Minute)
-		running.Go(func() { _ = m.Lead(ctx) })
+		r.beginLead()
 		time.Sleep(time.Minute)
-		stop()
-		running.Wait()
 		if n := len(sink.about("EvictionHeld")); n != 100 {
 			t.Errorf("%d events of held evictions, want 100", n)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if text := log.String(); strings.Count(text, "is held") != 100 || !strings.Contains(text, `"pods"=51`) {
-			t.Errorf("the log:\n%s", text)
+		if log.count("is held") != 100 || log.count(`"pods"=51`) == 0 {
+			t.Errorf("the log:\n%s", log.text.String())
 		}
 	})
 }
@@ -561,24 +454,6 @@ func TestAPauseThatARestartEndsIsJournaled(t *testing.T) {
 		views, err := third.Views(t.Context())
 		if err != nil || len(views) != 1 || views[0].DeleteAt.Sub(resumed.Add(time.Hour)).Abs() > time.Second {
 			t.Errorf("got %+v, %v; it is to be deleted an hour after %v", views, err, resumed)
-		}
-	})
-}
-
-func TestWithoutPoliciesNothingIsRecordedOfHolds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		book := newNotebook()
-		r := start(t, zone(t, 3), taintmanager.Options{Evictor: &recorder{}, Journal: book})
-		time.Sleep(time.Minute)
-		r.stop(t)
-		book.mu.Lock()
-		defer book.mu.Unlock()
-		for i := range book.stored {
-			for _, text := range book.stored[i].Data {
-				if strings.Contains(text, "guards") {
-					t.Errorf("partition %d has %s", i, text)
-				}
-			}
 		}
 	})
 }

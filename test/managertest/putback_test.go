@@ -3,8 +3,6 @@ package managertest
 import (
 	"errors"
 	"sync/atomic"
-	"testing"
-	"testing/synctest"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -13,7 +11,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
-	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/policy"
 )
 
@@ -44,52 +41,4 @@ func replica(name string) *v1.Pod {
 	pod := podOn("node", name)
 	pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r", UID: "r", APIVersion: "apps/v1", Controller: new(true)}}
 	return pod
-}
-
-// A policy that is put back gives pods the whole time, however soon and whether or not nodes can be listed.
-func TestAPolicyThatIsPutBackCountsFromThen(t *testing.T) {
-	for name, outage := range map[string]time.Duration{"at once": 0, "during an outage": 10 * time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				evictor := &recorder{}
-				hours := int64((2*time.Hour + 5*time.Minute).Seconds())
-				tainted := taintedNode()
-				tainted.Name, tainted.UID = "other", "other"
-				client := fake.NewClientset(draining(), tainted, replica("pod"),
-					podOn("other", "leaves", v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &hours}))
-				down := listsFail(client, "nodes")
-				late := policy.Policy{Name: "late", Method: policy.Hold, Match: policy.Match{Namespaces: []string{"default"}, Taints: maintenance(policy.Match{}).Match.Taints}}
-				r := start(t, client, taintmanager.Options{Evictor: evictor, Policies: []policy.Policy{late}})
-				time.Sleep(2 * time.Hour)
-				begun := time.Now()
-				down.Store(outage > 0)
-				r.set(t, taintmanager.Policies{})
-				set := make(chan error, 1)
-				go func() {
-					_, err := r.SetPolicies(t.Context(), taintmanager.Policies{Policies: []policy.Policy{maintenance(policy.Match{})}})
-					set <- err
-				}()
-				if outage > 0 {
-					time.Sleep(outage)
-					wantEvicted(t, "by another taint, during the outage", evictor, "leaves")
-					if len(set) > 0 {
-						t.Error("the policies are in force without a list of nodes")
-					}
-					down.Store(false)
-				}
-				if err := <-set; err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(50 * time.Second)
-				if names := evictor.names(); len(names) > 0 && names[len(names)-1] == "pod" {
-					t.Errorf("evicted %v after the policy is removed", time.Since(begun))
-				}
-				time.Sleep(15*time.Minute - time.Since(begun))
-				synctest.Wait()
-				if names := evictor.names(); len(names) != 2 {
-					t.Errorf("evicted are %q", names)
-				}
-			})
-		})
-	}
 }

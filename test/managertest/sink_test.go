@@ -3,8 +3,11 @@ package managertest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	v1 "k8s.io/api/core/v1"
 )
 
@@ -32,4 +35,25 @@ func (s *sink) about(reason string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) logger() logr.Logger {
+	return funcr.New(func(_, line string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.text.WriteString(line + "\n")
+	}, funcr.Options{})
+}
+
+// count returns how often the log has a text.
+func (l *logged) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), text)
 }

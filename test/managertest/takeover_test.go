@@ -146,9 +146,7 @@ func TestANewLeaderOfTenThousandTaintedNodesMakesItsFirstCallWithinASecond(t *te
 	server := httptest.NewServer(saved)
 	defer server.Close()
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cluster := fake.NewClientset()
 	cluster.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, &v1.NodeList{ListMeta: metav1.ListMeta{ResourceVersion: fmt.Sprint(count)}, Items: nodes}, nil
@@ -162,9 +160,7 @@ func TestANewLeaderOfTenThousandTaintedNodesMakesItsFirstCallWithinASecond(t *te
 		Evictor: first, Events: nowhere{}, Logger: logr.FromSlogHandler(slog.DiscardHandler),
 		Journal: taintmanager.NewJournal(client, "kube-system", journalName),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	defer running.Wait()

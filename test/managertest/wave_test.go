@@ -37,9 +37,7 @@ func afterGap(t *testing.T, nodes, tainted int) *gapped {
 		node := taintedNode()
 		node.Name, node.UID, node.Labels = nodeOf(i), types.UID(fmt.Sprint(i)), map[string]string{"zone": "a"}
 		node.Spec.Taints = nil
-		if err := errors.Join(g.client.Tracker().Add(node), g.client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(g.client.Tracker().Add(node), g.client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))))
 	}
 	g.client.PrependWatchReactor("nodes", g.nodes.react)
 	down := listsFail(g.client, "nodes")
@@ -81,59 +79,6 @@ func TestABreakerTripsBeforePodsGoThatAListAfterAGapShows(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		if n := len(g.evicted.names()); n > 0 || len(g.Trips()) != 1 {
 			t.Errorf("%d pods were evicted, though three of four nodes of the zone are out; trips %+v", n, g.Trips())
-		}
-	})
-}
-
-// The list shows the beginning of a wave. It settles as if its first taints had been seen when they came.
-func TestAfterAGapSettleCountsFromTheListThatShowsATaint(t *testing.T) {
-	for name, c := range map[string]struct {
-		after time.Duration // after the list another node gets the taint, so that too many have it
-		gone  int
-	}{
-		"within settle": {time.Second, 0},
-		"later":         {11 * time.Second, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				g := afterGap(t, 4, 2)
-				listed := time.Now()
-				time.Sleep(c.after)
-				g.taint(2)
-				node, err := g.client.CoreV1().Nodes().Get(t.Context(), nodeOf(2), metav1.GetOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				g.nodes.stream.Modify(node) // blocks until it is watched again
-				if seen := time.Since(listed); c.gone == 0 && seen > 9*time.Second {
-					t.Fatalf("the node was seen %v after the list", seen)
-				}
-				time.Sleep(time.Minute)
-				if n := len(g.evicted.names()); n != c.gone || len(g.Trips()) != 1 {
-					t.Errorf("%d pods were evicted, want %d; trips %+v", n, c.gone, g.Trips())
-				}
-			})
-		})
-	}
-}
-
-// The next leader finds the taints, which are older than settle, in its first list.
-func TestAfterAChangeOfLeaderSettleCountsFromTheListThatShowedATaint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := afterGap(t, 4, 2)
-		listed := time.Now()
-		time.Sleep(5 * time.Second)
-		g.stop(t)
-		start(t, g.client, g.options)
-		for _, c := range []struct {
-			second time.Duration
-			gone   int
-		}{{9, 0}, {11, 2}} {
-			time.Sleep(time.Until(listed.Add(c.second * time.Second)))
-			synctest.Wait()
-			if n := len(g.evicted.names()); n != c.gone {
-				t.Errorf("%d s after the list, %d pods were evicted, want %d", c.second, n, c.gone)
-			}
 		}
 	})
 }
