@@ -75,11 +75,15 @@ func (l *link) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*coordin
 	return l.call(ctx, l.leaseStore.get)
 }
 
-func (l *link) Create(ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
+func (l *link) Create(
+	ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions,
+) (*coordinationv1.Lease, error) {
 	return l.put(ctx, lease)
 }
 
-func (l *link) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+func (l *link) Update(
+	ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions,
+) (*coordinationv1.Lease, error) {
 	return l.put(ctx, lease)
 }
 
