@@ -109,16 +109,6 @@ func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
 	want(t, "the first one leads again", tripsOf(first.Trips()), nil)
 }
 
-// A leader may end before it records a trip.
-func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
-	standby := &leader{Core: breaker.NewCore(at(0), zoned(policy.Manual))}
-	standby.step(0, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: known})
-	standby.step(5, breaker.NodesChanged{Changes: nodes(4, 3)})
-	standby.step(7, breaker.NodesChanged{Changes: nodes(4, 0)})
-	standby.step(20, breaker.LeadershipBegan{Journaled: known})
-	want(t, "the next leader", tripsOf(standby.Trips()), []string{"a since 5"})
-}
-
 // Two processes lead at the same time after the lease was deleted. One stores a record, and the other one reads it before
 // it stores its own.
 func TestATripThatAnotherProcessStoresDuringTheTermIsKept(t *testing.T) {

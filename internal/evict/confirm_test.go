@@ -299,17 +299,17 @@ func TestACallRestsOnAGetThatIsRecentEnough(t *testing.T) {
 		gets   string // when they begin
 		want   eviction.Kind
 	}{
-		"no other call":                     {func(*confirming) {}, "[0s]", yes},
-		"a version that can't be compared":  {func(c *confirming) { c.version = "" }, "[0s]", yes},
-		"a GET that takes five seconds":     {func(c *confirming) { c.takes = 5 * time.Second }, "[0s]", yes},
-		"a GET that takes longer":           {func(c *confirming) { c.takes = 5001 * ms }, "[0s]", no},
-		"a first request of five seconds":   {func(c *confirming) { c.writing = 5 * time.Second }, "[0s]", yes},
-		"a first request that takes longer": {func(c *confirming) { c.writing = 5001 * ms }, "[0s 5.001s]", yes},
-		"a webhook that holds a PATCH":      {func(c *confirming) { c.writing = 30 * time.Second }, "[0s 30s]", yes},
-		"few calls in flight":               {func(c *confirming) { c.first(maxUnshared-1, time.Second) }, "[0s 1s]", yes},
-		"many calls in flight":              {func(c *confirming) { c.first(many, time.Second) }, "[0s]", yes},
-		"a GET of five seconds ago":         {func(c *confirming) { c.first(many, 5*time.Second) }, "[0s]", yes},
-		"a GET of more than five seconds":   {func(c *confirming) { c.first(many, 5001*ms) }, "[0s 5.001s]", yes},
+		"no other call":                   {func(*confirming) {}, "[0s]", yes},
+		"an unusable version":             {func(c *confirming) { c.version = "" }, "[0s]", yes},
+		"a GET that takes five seconds":   {func(c *confirming) { c.takes = 5 * time.Second }, "[0s]", yes},
+		"a GET that takes longer":         {func(c *confirming) { c.takes = 5001 * ms }, "[0s]", no},
+		"a first request of five seconds": {func(c *confirming) { c.writing = 5 * time.Second }, "[0s]", yes},
+		"a first request of more":         {func(c *confirming) { c.writing = 5001 * ms }, "[0s 5.001s]", yes},
+		"a webhook that holds a PATCH":    {func(c *confirming) { c.writing = 30 * time.Second }, "[0s 30s]", yes},
+		"few calls in flight":             {func(c *confirming) { c.first(maxUnshared-1, time.Second) }, "[0s 1s]", yes},
+		"many calls in flight":            {func(c *confirming) { c.first(many, time.Second) }, "[0s]", yes},
+		"a GET of five seconds ago":       {func(c *confirming) { c.first(many, 5*time.Second) }, "[0s]", yes},
+		"a GET of more than five seconds": {func(c *confirming) { c.first(many, 5001*ms) }, "[0s 5.001s]", yes},
 		"a GET of another node forgets only what no longer counts": {func(c *confirming) {
 			c.first(many, 5*time.Second)
 			_, _ = c.readNode(context.Background(), "n2", time.Now)
