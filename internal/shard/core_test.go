@@ -79,49 +79,6 @@ func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
 	}
 }
 
-func TestAReplacedPodHasItsOwnCountdown(t *testing.T) {
-	p := newPlay(t)
-	p.add("old", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.remove("old")
-	p.add("new", bears("gpu", 4))
-	p.change("new", func(pod *taint.Pod) { pod.Name, pod.Bound = "old", at(3) })
-	p.podChanged(3, "old")
-	p.podChanged(3, "new")
-	p.wantNone(6.9)
-	p.wantStart(7, "new")
-}
-
-func TestNoCallStartsBeforeTheOutcomeOfTheLastIsTakenIn(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.wantStart(0, "a")
-	p.nodeChanged(1)
-	p.podChanged(1, "a")
-	p.wantNone(100)
-	p.end("a", failed(eviction.CauseServer))
-	p.nodeChanged(101)
-	p.wantNone(102)
-	p.podChanged(103, "a")
-	p.wantStart(104, "a")
-}
-
-func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.wantStart(0, "a")
-	p.ended(1, "a", accepted)
-	p.nodeChanged(2)
-	p.wantNone(100)
-
-	// Nor when the taint comes back before the watch has shown the pod's end.
-	p.lift("gpu")
-	p.nodeChanged(101)
-	p.taint("gpu", 102)
-	p.nodeChanged(102)
-	p.wantNone(1000)
-	p.wantNotes()
-}
-
 // The jitter is 0.5: a wait that doubles is three quarters of its full length. Judging again never shortens a wait.
 func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 	for name, c := range map[string]struct {
