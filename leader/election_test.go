@@ -181,22 +181,29 @@ func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
 }
 
 func TestATermBeginsOnceTheCallsOfTheLastOneHaveEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		l := newCandidate(c, "only")
-		l.drain = time.Minute
-		stop := l.start(t)
-		l.check(t, "at the start", 1, true)
-		c.away.Store(true)
-		time.Sleep(30 * time.Second)
-		c.away.Store(false)
-		time.Sleep(30 * time.Second)
-		l.check(t, "leading again while calls of the first term end", 1, true)
-		time.Sleep(30 * time.Second)
-		l.check(t, "when they have ended", 2, true)
-		stop()
-		time.Sleep(l.drain)
-	})
+	for name, terms := range map[string]int{"it leads on": 2, "it ends meanwhile": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster()
+			l := newCandidate(c, "only")
+			l.drain = time.Minute
+			stop := l.start(t)
+			l.check(t, "at the start", 1, true)
+			c.away.Store(true)
+			time.Sleep(30 * time.Second)
+			c.away.Store(false)
+			time.Sleep(30 * time.Second)
+			l.check(t, "leading again while calls of the first term end", 1, true)
+			if terms == 1 {
+				stop()
+			}
+			time.Sleep(30 * time.Second)
+			l.check(t, name+", when they have ended", terms, terms == 2)
+			if terms == 2 {
+				stop()
+			}
+			time.Sleep(l.drain)
+		})
+	}
 }
 
 // The server of TestTheLeadersClockCountsFromBeforeItsWriteWasSent stores a renewal at once and responds late, and then

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -157,17 +158,11 @@ func (l *link) delay() time.Duration {
 	return time.Duration(l.chance.Int64N(int64(most[l.chance.IntN(len(most))])))
 }
 
-func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
-	for seed := range uint64(40) {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}) })
-		})
-	}
-}
-
-func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.T) {
-	for name, disturb := range losses {
-		for seed := range uint64(20) {
+func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetworkAndWhateverHappensToTheLease(t *testing.T) {
+	happens := maps.Clone(losses)
+	happens["left alone"] = func(*leaseStore) {}
+	for name, disturb := range happens {
+		for seed := range uint64(25) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb) })
 			})
