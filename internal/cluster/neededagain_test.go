@@ -70,7 +70,7 @@ func TestAnExposureBeginsAnewIfItsKeyWasNotNeededInTheMeantime(t *testing.T) {
 				w.client.ClearActions()
 				time.Sleep(time.Hour)
 				if lists := w.nodeLists(); lists > 1 || !exposedSince(w.source).Equal(since) {
-					t.Errorf("%s: within an hour nodes are listed %d times, and the exposure begins at %v, which was %v",
+					t.Errorf("%s: in an hour, nodes are listed %d times, and the exposure begins at %v, which was %v",
 						name, lists, exposedSince(w.source), since)
 				}
 			})

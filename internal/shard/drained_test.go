@@ -38,6 +38,7 @@ func (p *play) does(all string) {
 			p.change(uid, func(pod *taint.Pod) { pod.Phase = v1.PodFailed })
 		case "comes":
 			p.add(uid, bears("gpu", 0))
+			p.podChanged(second, uid)
 		case "called":
 			p.wantStart(second, uid)
 		case "answered":
@@ -59,7 +60,6 @@ func (p *play) does(all string) {
 			delete(p.nodes, what)
 			p.nodeChanged(second)
 		}
-		p.podChanged(second, types.UID(what))
 	}
 }
 

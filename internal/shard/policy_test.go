@@ -248,7 +248,7 @@ func TestWhenADeletionByDeleteAfterStarts(t *testing.T) {
 			p.reconfigured(100, evicting(90*time.Second), of("disk", policy.Hold))
 			p.tried(100, blocked)
 		}, blocked, 190},
-		"it was refused before a hold, and again after it": {[]policy.Policy{evicting(30 * time.Second)}, func(p *play) {
+		"it was refused before a hold, and after it": {[]policy.Policy{evicting(30 * time.Second)}, func(p *play) {
 			p.tried(4, blocked)
 			p.reconfigured(5, hold)
 			p.wantNone(40)

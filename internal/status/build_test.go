@@ -52,7 +52,8 @@ func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
 		{owned, func(e *status.Eviction) { e.Owner = &status.Owner{Kind: "Deployment", Name: "web"} }},
 		{guarded, func(e *status.Eviction) {
 			e.Policy, e.Method, e.DeleteAt, e.WaitsForRate = "maintenance", "evict", at(900), "cluster"
-			e.WaitsFor, e.HeldBy, e.DeletedBy = guarded.Waits.String(), "breaker outage (eu-1a)", "the DaemonSet controller"
+			e.WaitsFor, e.HeldBy = guarded.Waits.String(), "breaker outage (eu-1a)"
+			e.DeletedBy = "the DaemonSet controller"
 			e.Because += taint.DeletesDaemons
 		}},
 	} {
