@@ -88,6 +88,7 @@ func (c *cluster) holder(t *testing.T) string {
 type candidate struct {
 	*Election
 	drain time.Duration // how long its lead function takes to return
+	log   logr.Logger
 	mu    sync.Mutex
 	terms int
 	now   bool
@@ -149,7 +150,7 @@ func (ca *candidate) leadsFor(t *testing.T, c *cluster, d time.Duration, end str
 
 // start campaigns until the returned function is called, which returns once the campaign is over.
 func (ca *candidate) start(t *testing.T) (stop func()) {
-	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), ca.log))
 	over := make(chan error, 1)
 	go func() { over <- ca.Campaign(ctx, ca.lead) }()
 	return func() {
@@ -179,57 +180,30 @@ func TestALeaseIsGivenBackAtTheEndAndTakenOverAtOnce(t *testing.T) {
 	})
 }
 
-func TestALostLeadershipIsCampaignedForAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		l := newCandidate(c, "only")
-		stop := l.start(t)
-		l.check(t, "at the start", 1, true)
-		c.away.Store(true)
-		time.Sleep(30 * time.Second)
-		l.check(t, "cut off", 1, false)
-		c.away.Store(false)
-		time.Sleep(20 * time.Second)
-		l.check(t, "back", 2, true)
-		stop()
-	})
-}
-
 func TestATermBeginsOnceTheCallsOfTheLastOneHaveEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		l := newCandidate(c, "only")
-		l.drain = time.Minute
-		stop := l.start(t)
-		l.check(t, "at the start", 1, true)
-		c.away.Store(true)
-		time.Sleep(30 * time.Second)
-		c.away.Store(false)
-		time.Sleep(30 * time.Second)
-		l.check(t, "leading again while calls of the first term end", 1, true)
-		time.Sleep(30 * time.Second)
-		l.check(t, "when they have ended", 2, true)
-		stop()
-		time.Sleep(l.drain)
-	})
-}
-
-func TestALeaderThatCanNotRenewStopsByItsOwnClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		l := newCandidate(c, "only")
-		stop := l.start(t)
-		time.Sleep(time.Minute) // it has just renewed the lease, or will within 2 s
-		hang := make(chan struct{})
-		c.hang.Store(&hang)
-		time.Sleep(10*time.Second + time.Millisecond)
-		synctest.Wait()
-		if _, now := l.state(); !now || l.Leading() {
-			t.Errorf("lease not renewed for 10s: the elector lets it lead: %t, its clock: %t; want true, false", now, l.Leading())
-		}
-		close(hang)
-		stop()
-	})
+	for name, terms := range map[string]int{"it leads on": 2, "it ends meanwhile": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCluster()
+			l := newCandidate(c, "only")
+			l.drain = time.Minute
+			stop := l.start(t)
+			l.check(t, "at the start", 1, true)
+			c.away.Store(true)
+			time.Sleep(30 * time.Second)
+			c.away.Store(false)
+			time.Sleep(30 * time.Second)
+			l.check(t, "leading again while calls of the first term end", 1, true)
+			if terms == 1 {
+				stop()
+			}
+			time.Sleep(30 * time.Second)
+			l.check(t, name+", when they have ended", terms, terms == 2)
+			if terms == 2 {
+				stop()
+			}
+			time.Sleep(l.drain)
+		})
+	}
 }
 
 // The server of TestTheLeadersClockCountsFromBeforeItsWriteWasSent stores a renewal at once and responds late, and then
@@ -307,16 +281,6 @@ func TestRenewalsWithinOneSecondCountFromTheFirst(t *testing.T) {
 		defer l.start(t)()
 		time.Sleep(1900 * time.Millisecond)
 		l.leadsFor(t, c, 2200*time.Millisecond, "2.9 s after the first renewal that others see")
-	})
-}
-
-func TestALeaseIsLedByFromItsMakingOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lock := New(Defaults(), newClusterWith().CoordinationV1(), "me").lock
-		must(t, lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}))
-		if !lock.Fresh(time.Nanosecond) {
-			t.Error("it does not count as renewed")
-		}
 	})
 }
 
@@ -426,21 +390,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestTheLeaseIsTheOneThatTheSettingsName(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newCluster()
-		settings := Defaults()
-		settings.ResourceName, settings.ResourceNamespace = "mine", "ours"
-		l := &candidate{Election: New(settings, c.CoordinationV1(), "me")}
-		stop := l.start(t)
-		time.Sleep(oneAttempt)
-		synctest.Wait()
-		lease, err := c.CoordinationV1().Leases("ours").Get(t.Context(), "mine", metav1.GetOptions{})
-		if err != nil || *lease.Spec.HolderIdentity != "me" || *lease.Spec.LeaseDurationSeconds != 15 {
-			t.Errorf("got %v, %v", lease, err)
-		}
-		stop()
-	})
 }

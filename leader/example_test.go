@@ -30,8 +30,6 @@ func Example() {
 	)
 	settings := leader.Defaults()
 	settings.ResourceName = "my-controller"
-	settings.LeaseDuration.Duration = time.Second // the default is 15 s
-	settings.RenewDeadline.Duration, settings.RetryPeriod.Duration = 500*time.Millisecond, 100*time.Millisecond
 	leases := client.CoordinationV1()                        // in a real program: of a separate client
 	election := leader.New(settings, leases, "my-replica-1") // leader.NewIdentity returns a unique one
 

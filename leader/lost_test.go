@@ -1,12 +1,9 @@
 package leader
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	k8stesting "k8s.io/client-go/testing"
-	"k8s.io/klog/v2"
 )
 
 // oneAttempt is the longest time between two attempts of a candidate: twice the retry period, and the maximum jitter.
@@ -26,17 +22,34 @@ const oneAttempt = 4400 * time.Millisecond
 // manifest is a Lease that an administrator has created.
 func manifest() *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "kube-system", Name: "taint-manager",
+		Namespace: "ours", Name: "mine",
 		Labels: map[string]string{"app.kubernetes.io/name": "taint-manager"}, Annotations: map[string]string{"argocd.argoproj.io/sync-options": "Prune=false"},
 	}}
 }
 
-// put stores the lease as an administrator does.
-func (c *cluster) put(t *testing.T, lease *coordinationv1.Lease) {
-	t.Helper()
-	gvr := coordinationv1.SchemeGroupVersion.WithResource("leases")
-	_ = c.Tracker().Delete(gvr, lease.Namespace, lease.Name) // it may be absent
-	must(t, c.Tracker().Create(gvr, lease, lease.Namespace))
+func TestTheFirstLeaderOfAnInstallationTakesTheLeaseOfTheSettingsAtOnce(t *testing.T) {
+	settings := Defaults()
+	settings.ResourceNamespace, settings.ResourceName = "ours", "mine"
+	want := manifest()
+	for name, c := range map[string]*cluster{"no lease": newClusterWith(), "an empty lease": newClusterWith(want)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := &candidate{Election: New(settings, c.CoordinationV1(), "me")}
+				defer l.start(t)()
+				time.Sleep(time.Second)
+				l.check(t, "after a second", 1, true)
+				got, err := c.CoordinationV1().Leases("ours").Get(t.Context(), "mine", metav1.GetOptions{})
+				must(t, err)
+				if *got.Spec.HolderIdentity != "me" || *got.Spec.LeaseDurationSeconds != 15 {
+					t.Errorf("got %+v", got.Spec)
+				}
+				kept := maps.Equal(got.Labels, want.Labels) && maps.Equal(got.Annotations, want.Annotations)
+				if name == "an empty lease" && !kept {
+					t.Errorf("its metadata have become %+v", got.ObjectMeta)
+				}
+			})
+		})
+	}
 }
 
 // forbid makes the cluster refuse to do something with leases.
@@ -46,91 +59,30 @@ func (c *cluster) forbid(verb string) {
 	})
 }
 
-func (c *cluster) lease(t *testing.T) *coordinationv1.Lease {
-	t.Helper()
-	lease, err := c.CoordinationV1().Leases("kube-system").Get(t.Context(), "taint-manager", metav1.GetOptions{})
-	must(t, err)
-	return lease
-}
-
-func TestTheFirstLeaderOfAnInstallationBeginsAtOnce(t *testing.T) {
-	for name, c := range map[string]func() *cluster{
-		"no lease":       func() *cluster { return newClusterWith() },
-		"an empty lease": func() *cluster { return newClusterWith(manifest()) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := c()
-				l := newCandidate(c, "me")
-				defer l.start(t)()
-				time.Sleep(time.Second)
-				l.check(t, "after a second", 1, true)
-				if got := c.lease(t); *got.Spec.HolderIdentity != "me" || *got.Spec.LeaseDurationSeconds != 15 {
-					t.Errorf("got %+v", got.Spec)
-				}
-			})
-		})
-	}
-}
-
-func TestTheMetadataOfALeaseAreKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newClusterWith(manifest())
-		defer newCandidate(c, "me").start(t)()
-		time.Sleep(time.Minute)
-		got, want := c.lease(t), manifest()
-		if !maps.Equal(got.Labels, want.Labels) || !maps.Equal(got.Annotations, want.Annotations) || *got.Spec.HolderIdentity != "me" {
-			t.Errorf("got %+v", got)
-		}
-	})
-}
-
 func TestALeaseThatMayNotBeCreatedIsReportedAndTakenOnceItExists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClusterWith()
 		c.forbid("create")
 		l := newCandidate(c, "me")
-		said := campaignLogged(t, l)
+		var said strings.Builder
+		l.log = funcr.New(func(_, line string) { said.WriteString(line) }, funcr.Options{})
+		defer l.start(t)()
 		time.Sleep(time.Minute)
 		l.check(t, "without a lease", 0, false)
 		const want = `the Lease kube-system/taint-manager: leases.coordination.k8s.io "taint-manager" is forbidden: no`
 		if err := l.Trouble(); err == nil || err.Error() != want {
 			t.Errorf("got %v", err)
 		}
-		if got := said(); !strings.Contains(got, "forbidden") {
+		if got := said.String(); !strings.Contains(got, "forbidden") {
 			t.Errorf("the log:\n%s", got)
 		}
-		c.put(t, released())
+		must(t, c.Tracker().Add(released()))
 		time.Sleep(oneAttempt)
 		l.check(t, "with the lease", 1, true)
 		if err := l.Trouble(); err != nil {
 			t.Errorf("with the lease: %v", err)
 		}
 	})
-}
-
-// campaignLogged campaigns until the test ends. The function that it returns returns the log.
-func campaignLogged(t *testing.T, l *candidate) func() string {
-	var mu sync.Mutex
-	var log bytes.Buffer
-	logger := funcr.New(func(_, line string) {
-		mu.Lock()
-		defer mu.Unlock()
-		log.WriteString(line + "\n")
-	}, funcr.Options{})
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-	over := make(chan error, 1)
-	go func() { over <- l.Campaign(ctx, l.lead) }()
-	t.Cleanup(func() {
-		cancel()
-		must(t, <-over)
-	})
-	return func() string {
-		synctest.Wait()
-		mu.Lock()
-		defer mu.Unlock()
-		return log.String()
-	}
 }
 
 // losses are what an administrator can do to a lease.
@@ -143,7 +95,7 @@ func TestALostLeaseComesBackAndTwoThatSawEachOtherNeverLeadAtOnce(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newLeaseStore()
-				one, other := newCandidateOf(direct{leaseStore: s}, "one"), newCandidateOf(direct{leaseStore: s}, "other")
+				one, other := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "other")
 				defer one.start(t)()
 				one.check(t, "alone", 1, true)
 				defer other.start(t)()
@@ -169,8 +121,8 @@ func TestALostLeaseComesBackAndTwoThatSawEachOtherNeverLeadAtOnce(t *testing.T) 
 func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseStore()
-		near := &cut{direct: direct{leaseStore: s}}
-		one, other := newCandidateOf(near, "one"), newCandidateOf(direct{leaseStore: s}, "other")
+		near := &link{leaseStore: s}
+		one, other := newCandidateOf(near, "one"), newCandidateOf(&link{leaseStore: s}, "other")
 		defer one.start(t)()
 		one.check(t, "alone", 1, true)
 		defer other.start(t)()
@@ -192,7 +144,7 @@ func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
 func TestALeaderThatSeesAnotherHolderEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseStore()
-		one, newcomer := newCandidateOf(direct{leaseStore: s}, "one"), newCandidateOf(direct{leaseStore: s}, "newcomer")
+		one, newcomer := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "newcomer")
 		defer one.start(t)()
 		time.Sleep(10*time.Second + 100*time.Millisecond)
 		s.remove()
@@ -211,8 +163,8 @@ func TestALeaderThatSeesAnotherHolderEndsAtOnce(t *testing.T) {
 func TestALeaderThatWasCutOffDoesNotTakeTheLeaseBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseStore()
-		near := &cut{direct: direct{leaseStore: s}}
-		one, other := newCandidateOf(near, "one"), newCandidateOf(direct{leaseStore: s}, "other")
+		near := &link{leaseStore: s}
+		one, other := newCandidateOf(near, "one"), newCandidateOf(&link{leaseStore: s}, "other")
 		defer one.start(t)()
 		one.check(t, "alone", 1, true)
 		defer other.start(t)()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -60,77 +61,31 @@ func (l *leaseStore) put(lease *coordinationv1.Lease) (*coordinationv1.Lease, er
 	return l.lease.DeepCopy(), nil
 }
 
-// link is the path from one client to the leaseStore. Requests and responses are delayed or lost on it; a request that
-// its client has given up may still arrive.
+// link is the path from one client to the leaseStore. It can be cut off. If it has a chance, requests and responses are
+// delayed or lost on it; a request that its client has given up may still arrive.
 type link struct {
 	coordinationclient.LeaseInterface
 	leaseStore *leaseStore
-	chance     *rand.Rand
+	chance     *rand.Rand // nil: each response comes at once
+	off        atomic.Bool
 }
 
-func (l link) Leases(string) coordinationclient.LeaseInterface { return l }
+func (l *link) Leases(string) coordinationclient.LeaseInterface { return l }
 
-func (l link) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
+func (l *link) Get(ctx context.Context, _ string, _ metav1.GetOptions) (*coordinationv1.Lease, error) {
 	return l.call(ctx, l.leaseStore.get)
 }
 
-func (l link) Create(ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
+func (l *link) Create(
+	ctx context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions,
+) (*coordinationv1.Lease, error) {
 	return l.put(ctx, lease)
 }
 
-func (l link) Update(ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
+func (l *link) Update(
+	ctx context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions,
+) (*coordinationv1.Lease, error) {
 	return l.put(ctx, lease)
-}
-
-// cut is a direct client that can be cut off.
-type cut struct {
-	direct
-	off atomic.Bool
-}
-
-func (c *cut) Leases(string) coordinationclient.LeaseInterface {
-	if c.off.Load() {
-		return unreachable{}
-	}
-	return c.direct
-}
-
-type unreachable struct {
-	coordinationclient.LeaseInterface
-}
-
-var errUnreachable = errors.New("connection refused")
-
-func (unreachable) Get(context.Context, string, metav1.GetOptions) (*coordinationv1.Lease, error) {
-	return nil, errUnreachable
-}
-
-func (unreachable) Create(context.Context, *coordinationv1.Lease, metav1.CreateOptions) (*coordinationv1.Lease, error) {
-	return nil, errUnreachable
-}
-
-func (unreachable) Update(context.Context, *coordinationv1.Lease, metav1.UpdateOptions) (*coordinationv1.Lease, error) {
-	return nil, errUnreachable
-}
-
-// direct is a client of the leaseStore that gets each response at once.
-type direct struct {
-	coordinationclient.LeaseInterface
-	leaseStore *leaseStore
-}
-
-func (d direct) Leases(string) coordinationclient.LeaseInterface { return d }
-
-func (d direct) Get(context.Context, string, metav1.GetOptions) (*coordinationv1.Lease, error) {
-	return d.leaseStore.get()
-}
-
-func (d direct) Create(_ context.Context, lease *coordinationv1.Lease, _ metav1.CreateOptions) (*coordinationv1.Lease, error) {
-	return d.leaseStore.put(lease)
-}
-
-func (d direct) Update(_ context.Context, lease *coordinationv1.Lease, _ metav1.UpdateOptions) (*coordinationv1.Lease, error) {
-	return d.leaseStore.put(lease)
 }
 
 // empty is a client that replaces the lease by one without a spec.
@@ -158,7 +113,7 @@ func (l *leaseStore) remove() {
 	l.lease = nil
 }
 
-func (l link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+func (l *link) put(ctx context.Context, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	sent := lease.DeepCopy()
 	return l.call(ctx, func() (*coordinationv1.Lease, error) { return l.leaseStore.put(sent) })
 }
@@ -169,7 +124,13 @@ type answer struct {
 	err   error
 }
 
-func (l link) call(ctx context.Context, do func() (*coordinationv1.Lease, error)) (*coordinationv1.Lease, error) {
+func (l *link) call(ctx context.Context, do func() (*coordinationv1.Lease, error)) (*coordinationv1.Lease, error) {
+	switch {
+	case l.off.Load():
+		return nil, errors.New("connection refused")
+	case l.chance == nil:
+		return do()
+	}
 	there, back, lost := l.delay(), l.delay(), l.chance.IntN(6) == 0
 	answered := make(chan answer, 1)
 	go func() {
@@ -192,22 +153,16 @@ func (l link) call(ctx context.Context, do func() (*coordinationv1.Lease, error)
 }
 
 // delay is usually short, and sometimes longer than a client waits.
-func (l link) delay() time.Duration {
+func (l *link) delay() time.Duration {
 	most := []time.Duration{10 * time.Millisecond, 10 * time.Millisecond, time.Second, 8 * time.Second}
 	return time.Duration(l.chance.Int64N(int64(most[l.chance.IntN(len(most))])))
 }
 
-func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetwork(t *testing.T) {
-	for seed := range uint64(40) {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { rivals(t, seed, func(*leaseStore) {}) })
-		})
-	}
-}
-
-func TestTwoNeverLeadAtTheSameTimeAlthoughTheLeaseIsEmptiedOrDeleted(t *testing.T) {
-	for name, disturb := range losses {
-		for seed := range uint64(20) {
+func TestTwoNeverLeadAtTheSameTimeHoweverBadTheNetworkAndWhateverHappensToTheLease(t *testing.T) {
+	happens := maps.Clone(losses)
+	happens["left alone"] = func(*leaseStore) {}
+	for name, disturb := range happens {
+		for seed := range uint64(25) {
 			t.Run(fmt.Sprintf("%s, seed %d", name, seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { rivals(t, seed, disturb) })
 			})
@@ -222,7 +177,7 @@ func rivals(t *testing.T, seed uint64, disturb func(*leaseStore)) {
 	s := &leaseStore{}
 	var all []*candidate
 	for i, name := range []string{"one", "other", "newcomer"} {
-		l := link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
+		l := &link{leaseStore: s, chance: rand.New(rand.NewPCG(seed, uint64(i)))}
 		all = append(all, &candidate{Election: New(Defaults(), l, name), drain: time.Duration(seed%4) * time.Second})
 	}
 	defer all[0].start(t)()

@@ -64,24 +64,16 @@ func TestTheLeadershipIsGivenBackOnlyOnceCallsHaveEnded(t *testing.T) {
 	})
 }
 
-func TestAManagerThatFailsEndsTheProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newRecorder()
-		m.run = errors.New("can't watch")
-		if err := Run(t.Context(), m, Always); !errors.Is(err, m.run) {
-			t.Errorf("got %v, want %v", err, m.run)
-		}
-	})
-}
-
-func TestALeadershipThatFailsEndsTheProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newRecorder()
-		m.lead = errors.New("can't lead")
-		if err := Run(t.Context(), m, Always); !errors.Is(err, m.lead) {
-			t.Errorf("got %v, want %v", err, m.lead)
-		}
-	})
+func TestAManagerOrALeadershipThatFailsEndsTheProcess(t *testing.T) {
+	failed := errors.New("no")
+	for name, m := range map[string]*recorder{"it can't watch": {run: failed}, "it can't lead": {lead: failed}} {
+		synctest.Test(t, func(t *testing.T) {
+			m.notes = make(chan string, 10)
+			if err := Run(t.Context(), m, Always); !errors.Is(err, failed) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		})
+	}
 }
 
 func TestLeadershipWonWhileEndingIsNoError(t *testing.T) {

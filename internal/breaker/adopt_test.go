@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -88,35 +86,6 @@ func TestAProcessThatStartsAfterAResetByHandDoesNotHoldTheOutageAgain(t *testing
 		next.step(20, breaker.LeadershipBegan{Journaled: breaker.Journaled{Known: true, Record: byHand(of(3, "a"))}})
 		want(t, string(reset), tripsOf(next.Trips()), nil)
 	}
-}
-
-// A trip that waits for an operator is in the record of each leader, although its nodes have recovered for long.
-func TestAManualTripPassesFromLeaderToLeaderUntilItIsReset(t *testing.T) {
-	first := leading(zoned(policy.Manual), known)
-	first.step(1, breaker.NodesChanged{Changes: nodes(4, 3)})
-	first.step(2, breaker.NodesChanged{Changes: nodes(4, 0)})
-	second := &leader{Core: breaker.NewCore(at(0), zoned(policy.Manual))}
-	second.step(5000, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: first.stored(t)})
-	second.step(5001, breaker.LeadershipBegan{Journaled: first.stored(t)})
-	second.step(9000, breaker.TimePassed{})
-	want(t, "the second leader", tripsOf(second.Trips()), []string{"a since 1"})
-
-	reset := zoned(policy.Manual)
-	reset.Guards.Breakers[0].ResetBefore = &metav1.Time{Time: at(9001)}
-	second.step(9002, breaker.Reconfigured{Config: reset})
-	first.step(5000, breaker.LeadershipEnded{})
-	first.step(9003, breaker.Reconfigured{Config: reset}, breaker.LeadershipBegan{Journaled: second.stored(t)})
-	want(t, "the first one leads again", tripsOf(first.Trips()), nil)
-}
-
-// A leader may end before it records a trip.
-func TestATripThatNobodyCouldRecordStaysWithTheNextLeader(t *testing.T) {
-	standby := &leader{Core: breaker.NewCore(at(0), zoned(policy.Manual))}
-	standby.step(0, breaker.NodesChanged{Changes: nodes(4, 0), All: true}, breaker.Ready{Journaled: known})
-	standby.step(5, breaker.NodesChanged{Changes: nodes(4, 3)})
-	standby.step(7, breaker.NodesChanged{Changes: nodes(4, 0)})
-	standby.step(20, breaker.LeadershipBegan{Journaled: known})
-	want(t, "the next leader", tripsOf(standby.Trips()), []string{"a since 5"})
 }
 
 // Two processes lead at the same time after the lease was deleted. One stores a record, and the other one reads it before

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/test/faketime"
+	"github.com/taint-manager/taint-manager/test/permutations"
 )
 
 // quarantine returns a policy that holds.
@@ -39,19 +38,6 @@ func configured(paused bool, breakers []policy.Breaker, policies ...policy.Polic
 // whole is a configuration with a policy that holds and a breaker.
 func whole(paused bool) breaker.Config {
 	return configured(paused, []policy.Breaker{zones()}, quarantine(), lingering())
-}
-
-// nodes returns changes after which the first of n nodes of zone a are out.
-func nodes(n, out int) (all []breaker.NodeChange) {
-	for i := range n {
-		name := fmt.Sprintf("n%d", i)
-		node := &breaker.Node{Name: name, UID: types.UID(name), Labels: map[string]string{"zone": "a"}}
-		if i < out {
-			node.Taints = []v1.Taint{{Key: "out", Effect: v1.TaintEffectNoSchedule}}
-		}
-		all = append(all, breaker.NodeChange{Name: name, Node: node})
-	}
-	return all
 }
 
 var known = breaker.Journaled{Known: true}
@@ -204,23 +190,28 @@ func TestAPolicyHoldsWhileItHoldsAnyPod(t *testing.T) {
 
 // Each end is recorded for the next leader. In its own term, a leader knows which pods were held, except by a pause.
 func TestAnEndOfAHoldIsRecordedAndThatOfAPauseIsAFact(t *testing.T) {
+	other := quarantine()
+	other.Match.Taints[0].Key = "other"
+	reconfigured := func(paused bool, breakers []policy.Breaker, policies ...policy.Policy) breaker.Input {
+		return breaker.Reconfigured{Config: configured(paused, breakers, policies...)}
+	}
+	z := []policy.Breaker{zones()}
 	for name, test := range map[string]struct {
 		now  float64
-		end  []breaker.Input
+		end  breaker.Input
 		want string
 		fact bool
 	}{
-		"a pause":  {7, []breaker.Input{breaker.Reconfigured{Config: whole(false)}}, "pause at 7s", true},
-		"a policy": {7, []breaker.Input{breaker.Reconfigured{Config: configured(true, []policy.Breaker{zones()}, lingering())}}, "policy quarantine at 7s", false},
-		"a trip":   {65, []breaker.Input{breaker.TimePassed{}}, "breaker zones at 65s", false},
-		"a breaker": {
-			7, []breaker.Input{breaker.Reconfigured{Config: configured(true, nil, quarantine(), lingering())}}, "breaker zones at 7s", false,
-		},
+		"a pause":                {7, reconfigured(false, z, quarantine(), lingering()), "pause at 7s", true},
+		"a policy":               {7, reconfigured(true, z, lingering()), "policy quarantine at 7s", false},
+		"a policy, by its match": {7, reconfigured(true, z, other, lingering()), "policy quarantine at 7s", false},
+		"a breaker":              {7, reconfigured(true, nil, quarantine(), lingering()), "breaker zones at 7s", false},
+		"a trip":                 {65, breaker.TimePassed{}, "breaker zones at 65s", false},
 	} {
 		l := leading(whole(true), known)
 		l.step(1, breaker.NodesChanged{Changes: nodes(4, 3)})
 		l.step(5, breaker.NodesChanged{Changes: nodes(4, 0)})
-		l.step(test.now, test.end...)
+		l.step(test.now, test.end)
 		want(t, name, l.ends(), []string{test.want})
 		var facts []string
 		if test.fact {
@@ -274,14 +265,6 @@ func TestAStandbyRecordsNothingAndAdoptsTheRecordWhenItLeads(t *testing.T) {
 	}
 }
 
-// A process that ends while it holds, and starts with another file, has ended the hold.
-func TestAHoldThatEndedWhileNoProcessRanEndsWhenTheNextLeaderBegins(t *testing.T) {
-	before := leading(whole(true), known)
-	next := &leader{Core: breaker.NewCore(at(0), whole(false))}
-	next.step(100, breaker.LeadershipBegan{}, breaker.NodesChanged{Changes: nodes(4, 0)}, breaker.Ready{Journaled: before.stored(t)})
-	want(t, "restarted", next.ends(), []string{"pause at 100s", "policy quarantine at 100s"})
-}
-
 // An end that was recorded before the term stays where it was, however many terms follow.
 func TestARestartMovesNoEnd(t *testing.T) {
 	l := leading(whole(true), known)
@@ -295,16 +278,6 @@ func TestARestartMovesNoEnd(t *testing.T) {
 		if len(next.records) > 0 {
 			t.Fatalf("term %d stores %+v", term, next.records)
 		}
-	}
-}
-
-func TestATripThatIsRecordedOutlivesARestart(t *testing.T) {
-	before := leading(whole(false), known)
-	before.step(1, breaker.NodesChanged{Changes: nodes(4, 3)})
-	next := &leader{Core: breaker.NewCore(at(0), whole(false))}
-	next.step(20, breaker.NodesChanged{Changes: nodes(4, 3)}, breaker.LeadershipBegan{}, breaker.Ready{Journaled: before.stored(t)})
-	if got := next.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) || len(next.events) != 0 {
-		t.Errorf("got %+v, events %+v: it is the same trip", got, next.events)
 	}
 }
 
@@ -394,14 +367,6 @@ func TestAnEndInTheFutureCountsAsNow(t *testing.T) {
 	want(t, "the clock of the last leader was ahead", next.ends(), []string{"pause at 20s", "policy quarantine at 20s"})
 }
 
-func TestNamespacesAreFacts(t *testing.T) {
-	l := leading(whole(false), known)
-	l.step(1, breaker.NamespacesChanged{Namespaces: func(string) (map[string]string, bool) { return map[string]string{"tier": "prod"}, true }})
-	if labels, ok := l.Judge().Facts.Namespaces("shop"); !ok || labels["tier"] != "prod" {
-		t.Errorf("got %v, %t", labels, ok)
-	}
-}
-
 // The inputs of a start come in any order; the result is the same.
 func TestTheOrderOfTheInputsOfAStartDoesNotCount(t *testing.T) {
 	before := leading(whole(true), known)
@@ -413,12 +378,12 @@ func TestTheOrderOfTheInputsOfAStartDoesNotCount(t *testing.T) {
 		breaker.LeadershipBegan{Journaled: j},
 		breaker.Reconfigured{Config: whole(false)},
 	}
-	permutations(inputs, func(order []breaker.Input) {
+	for order := range permutations.Of(inputs) {
 		l := &leader{Core: breaker.NewCore(at(0), whole(false))}
 		l.step(10, order...)
 		if got := l.Trips(); len(got) != 1 || !got[0].Began.Equal(at(1)) {
 			t.Errorf("%T: got the trips %+v", order, got)
 		}
 		want(t, fmt.Sprintf("%T", order), l.ends(), []string{"pause at 10s", "policy quarantine at 10s"})
-	})
+	}
 }

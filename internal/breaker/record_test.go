@@ -12,6 +12,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/permutations"
 )
 
 // holdThenEvict returns a configuration that holds quarantined pods, evicts all others, and deletes them an hour
@@ -28,41 +29,6 @@ func holdThenEvict() policy.Config {
 
 // held has one pod that quarantine holds.
 var held = map[string]int{"quarantine": 1}
-
-func TestARecordHasTheEndsOfHolds(t *testing.T) {
-	c := holdThenEvict()
-	trip := map[policy.Trip]bool{{Breaker: "zones", Group: "a"}: true}
-	other := holdThenEvict()
-	other.Policies[0].Match.Taints[0].Key = "other"
-	for name, test := range map[string]struct {
-		before, after []policy.HoldRecord
-		want          []string
-	}{
-		"nothing changes":                 {c.Holds(held, trip, true), c.Holds(held, trip, true), nil},
-		"a pause ends":                    {c.Holds(nil, nil, true), c.Holds(nil, nil, false), []string{"pause at 9s"}},
-		"a trip ends":                     {c.Holds(nil, trip, false), c.Holds(nil, nil, false), []string{"breaker zones at 9s"}},
-		"another group trips":             {c.Holds(nil, nil, false), c.Holds(nil, trip, false), nil},
-		"a policy is removed":             {c.Holds(held, nil, false), nil, []string{"policy quarantine at 9s"}},
-		"a policy releases its last pod":  {c.Holds(held, nil, false), c.Holds(nil, nil, false), []string{"policy quarantine at 9s"}},
-		"a policy takes to another taint": {c.Holds(held, nil, false), other.Holds(held, nil, false), []string{"policy quarantine at 9s"}},
-	} {
-		r := breaker.Record{}.WithHolds(at(5), test.before).WithHolds(at(9), test.after)
-		if diff := cmp.Diff(test.want, endsOf(r)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-func TestAHoldThatEndsAgainIsRecordedOnce(t *testing.T) {
-	c := holdThenEvict()
-	r := breaker.Record{}
-	for i := range 200 {
-		r = r.WithHolds(at(float64(2*i)), c.Holds(nil, nil, true)).WithHolds(at(float64(2*i+1)), c.Holds(nil, nil, false))
-	}
-	if diff := cmp.Diff([]string{"pause at 399s"}, endsOf(r)); diff != "" {
-		t.Error(diff)
-	}
-}
 
 // A record that was stored and read again leads to the same verdicts.
 func TestARecordOutlivesTheProcess(t *testing.T) {
@@ -139,8 +105,8 @@ func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
 	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{z}}}
 	set, _ := policy.Compile(c)
 	wave := []breaker.NodeChange{is("n0", "a", out), is("n1", "a", out), is("n2", "a", out), is("n3", "a", out)}
-	permutations(wave, func(order []breaker.NodeChange) {
-		b := synced(many(5, well), z)
+	for order := range permutations.Of(wave) {
+		b := synced(nodes(5, 0), z)
 		for second := range 100 {
 			if i := second / 3; second%3 == 0 && i < len(order) {
 				b.Step(at(float64(second)), order[i])
@@ -156,5 +122,5 @@ func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
 				}
 			}
 		}
-	})
+	}
 }

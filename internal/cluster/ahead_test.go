@@ -84,17 +84,6 @@ var clocks = map[string]time.Duration{
 	"an hour behind": -time.Hour,
 }
 
-func TestAProcessWhoseClockIsAheadCountsNoTimeAddedAsOlder(t *testing.T) {
-	for name, ahead := range clocks {
-		s := newSkewed(t, ahead)
-		s.list(s.node("7", map[string]time.Duration{"gpu": 10 * time.Minute}))
-		got, want := s.since(), 10*time.Minute-time.Second // a time of the API counts from the next second
-		if got > want || ahead >= 0 && got < want {
-			t.Errorf("%s: the taint is there for %v, want %v", name, got, want)
-		}
-	}
-}
-
 func TestAProcessWhoseClockIsAheadCountsNoPodAsBoundEarlier(t *testing.T) {
 	for name, ahead := range clocks {
 		for _, scheduled := range []bool{true, false} {

@@ -54,21 +54,6 @@ func bigPod(i int, stateful bool) *v1.Pod {
 	return p
 }
 
-func BenchmarkPodStatusUpdate(b *testing.B) {
-	s, d := newBenchStores()
-	must(b, s.podStore.Add(bigPod(1, false)))
-	update := bigPod(1, false)
-	update.Status.PodIP = "10.0.0.1"
-	d.calls = 0
-	b.ReportAllocs()
-	for b.Loop() {
-		must(b, s.podStore.Update(update))
-	}
-	if d.calls != 0 {
-		b.Fatalf("%d calls to the handler", d.calls)
-	}
-}
-
 func BenchmarkNodeHeartbeat(b *testing.B) {
 	for name, node := range map[string]*v1.Node{"untainted": aNode(), "tainted": aNode(v1.Taint{Key: "k"})} {
 		b.Run(name, func(b *testing.B) {

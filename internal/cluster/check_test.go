@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,11 +32,13 @@ func fullPod() *v1.Pod {
 			p.Spec.Priority = new(int32(1))
 			p.Spec.Containers = []v1.Container{{Name: "c"}}
 			p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}}
+			p.Spec.TerminationGracePeriodSeconds = new(int64(5))
+			controlledBy("Job", "j")(p)
 		})
 }
 
-// checked runs a watcher over an informer with this transform until it is in sync, or fails.
-func checked(t *testing.T, strip func(p *v1.Pod)) error {
+// checked runs a watcher with these needs over an informer with this transform until it is in sync, or fails.
+func checked(t *testing.T, needs policy.Needs, strip func(p *v1.Pod)) error {
 	t.Helper()
 	var err error
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +51,12 @@ func checked(t *testing.T, strip func(p *v1.Pod)) error {
 			return obj, nil
 		}))
 		w := Adapt(client, pods, taint.Rules{}, nil)
+		met := w.Need(needs)
 		go pods.RunWithContext(ctx)
 		err = w.Run(ctx, &record{source: w})
+		if err != nil && <-met == nil {
+			t.Error("the needs are met")
+		}
 		if w.HasSynced() != (err == nil) {
 			t.Errorf("in sync %t, and Run ended with %v", w.HasSynced(), err)
 		}
@@ -58,28 +65,31 @@ func checked(t *testing.T, strip func(p *v1.Pod)) error {
 }
 
 func TestATransformThatStripsWhatIsNeededIsRefusedByTheFieldsName(t *testing.T) {
+	needs := policy.Needs{PodOwners: true, GracePeriods: true}
 	for field, strip := range map[string]func(p *v1.Pod){
-		"pod informer lacks metadata.name":                                     func(p *v1.Pod) { p.Name = "" },
-		"pod informer lacks metadata.namespace":                                func(p *v1.Pod) { p.Namespace = "" },
-		"pod informer lacks metadata.uid":                                      func(p *v1.Pod) { p.UID = "" },
-		"pod informer lacks metadata.resourceVersion":                          func(p *v1.Pod) { p.ResourceVersion = "" },
-		"pod informer lacks metadata.creationTimestamp":                        func(p *v1.Pod) { p.CreationTimestamp = metav1.Time{} },
-		"pod informer lacks metadata.deletionTimestamp":                        func(p *v1.Pod) { p.DeletionTimestamp = nil },
-		"pod informer lacks metadata.generation":                               func(p *v1.Pod) { p.Generation = 0 },
-		"pod informer lacks metadata.labels":                                   func(p *v1.Pod) { p.Labels = nil },
-		"pod informer lacks metadata.annotations[kubernetes.io/config.mirror]": func(p *v1.Pod) { p.Annotations = nil },
-		"pod informer lacks spec.nodeName":                                     func(p *v1.Pod) { p.Spec.NodeName = "" },
-		"pod informer lacks spec.tolerations":                                  func(p *v1.Pod) { p.Spec.Tolerations = nil },
-		"pod informer lacks spec.priority":                                     func(p *v1.Pod) { p.Spec.Priority = nil },
-		"pod informer lacks status.phase":                                      func(p *v1.Pod) { p.Status.Phase = "" },
-		"pod informer lacks status.conditions[PodScheduled]":                   func(p *v1.Pod) { p.Status.Conditions = nil },
-		"pod informer lacks status.conditions[DisruptionTarget]": func(p *v1.Pod) {
+		"metadata.name":                                     func(p *v1.Pod) { p.Name = "" },
+		"metadata.namespace":                                func(p *v1.Pod) { p.Namespace = "" },
+		"metadata.uid":                                      func(p *v1.Pod) { p.UID = "" },
+		"metadata.resourceVersion":                          func(p *v1.Pod) { p.ResourceVersion = "" },
+		"metadata.creationTimestamp":                        func(p *v1.Pod) { p.CreationTimestamp = metav1.Time{} },
+		"metadata.deletionTimestamp":                        func(p *v1.Pod) { p.DeletionTimestamp = nil },
+		"metadata.generation":                               func(p *v1.Pod) { p.Generation = 0 },
+		"metadata.labels":                                   func(p *v1.Pod) { p.Labels = nil },
+		"metadata.annotations[kubernetes.io/config.mirror]": func(p *v1.Pod) { p.Annotations = nil },
+		"metadata.ownerReferences":                          func(p *v1.Pod) { p.OwnerReferences = nil },
+		"spec.nodeName":                                     func(p *v1.Pod) { p.Spec.NodeName = "" },
+		"spec.tolerations":                                  func(p *v1.Pod) { p.Spec.Tolerations = nil },
+		"spec.priority":                                     func(p *v1.Pod) { p.Spec.Priority = nil },
+		"spec.terminationGracePeriodSeconds":                func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = nil },
+		"status.phase":                                      func(p *v1.Pod) { p.Status.Phase = "" },
+		"status.conditions[PodScheduled]":                   func(p *v1.Pod) { p.Status.Conditions = nil },
+		"status.conditions[DisruptionTarget]": func(p *v1.Pod) {
 			p.Status.Conditions = p.Status.Conditions[:min(1, len(p.Status.Conditions))]
 		},
 	} {
-		err := checked(t, strip)
-		if err == nil || !strings.Contains(err.Error(), field+":") {
-			t.Errorf("got %v, want that the %s", err, field)
+		err := checked(t, needs, strip)
+		if want := "pod informer lacks " + field + ":"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want that the %s", err, want)
 		}
 	}
 }
@@ -90,7 +100,7 @@ func checking(client kubernetes.Interface) *adapter {
 }
 
 func TestATransformThatStripsTheRestPasses(t *testing.T) {
-	err := checked(t, func(p *v1.Pod) {
+	err := checked(t, policy.Needs{}, func(p *v1.Pod) {
 		p.ManagedFields, p.Finalizers, p.Spec.Containers, p.OwnerReferences = nil, nil, nil, nil
 		delete(p.Annotations, "other")
 	})
@@ -116,32 +126,27 @@ func TestAnInformerOfAnotherTypeIsRefused(t *testing.T) {
 	}
 }
 
-func TestACheckThatCannotReadTriesAgainUntilItCan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client, tries := fake.NewClientset(fullPod()), 0
-		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-			tries++
-			return tries <= 10, nil, errors.New("no way")
+func TestACheckThatCannotReadTriesAgainUntilItCanOrItsContextEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		failures int
+		want     string
+	}{
+		"it can at last": {10, "lacks spec"},
+		"it never can":   {math.MaxInt, "context deadline exceeded"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client, tries := fake.NewClientset(fullPod()), 0
+			client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
+				tries++
+				return tries <= c.failures, nil, errors.New("no way")
+			})
+			a := checking(client)
+			must(t, a.informer.GetStore().Add(&v1.Pod{ObjectMeta: fullPod().ObjectMeta}))
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			if err := a.check(ctx); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: got %v after %d tries", name, err, tries)
+			}
 		})
-		a := checking(client)
-		must(t, a.informer.GetStore().Add(&v1.Pod{ObjectMeta: fullPod().ObjectMeta}))
-		if err := a.check(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks spec") || tries != 11 {
-			t.Errorf("got %v after %d tries", err, tries)
-		}
-	})
-}
-
-func TestACheckThatCannotReadEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		client.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil, errors.New("no way")
-		})
-		a := checking(client)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := a.check(ctx); err == nil {
-			t.Errorf("got %v", err)
-		}
-	})
+	}
 }

@@ -110,12 +110,13 @@ func TestOneLineAMinuteForEachKindOfMalformedThing(t *testing.T) {
 	})
 }
 
-func TestAnEnormousErrorIsNeitherKeptNorLoggedWhole(t *testing.T) {
+func TestAnEnormousRefusalIsCutAndStillSaysWhatThePermissionIsFor(t *testing.T) {
 	ctx, lines := logged(t.Context())
-	c := &contact{resource: "pods", heard: func() {}}
+	const hint = "selectors need this permission"
+	c := &contact{resource: "pods", heard: func() {}, ifForbidden: hint}
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(strings.Repeat("x", 1<<20)))
 	err := c.answered(ctx, metav1.ListOptions{}, forbidden)
-	if !apierrors.IsForbidden(err) || len(err.Error()) > 1024 {
+	if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), hint) || len(err.Error()) > len(hint+": ")+1024 {
 		t.Errorf("an error of %d bytes came back: %T", len(err.Error()), err)
 	}
 	if n := len(c.trouble().Error()); n > 2048 {
@@ -123,17 +124,6 @@ func TestAnEnormousErrorIsNeitherKeptNorLoggedWhole(t *testing.T) {
 	}
 	if n := len(strings.Join(*lines, "")); n == 0 || n > 2048 {
 		t.Errorf("%d bytes are logged", n)
-	}
-}
-
-func TestAnEnormousRefusalStillSaysWhatThePermissionIsFor(t *testing.T) {
-	ctx, _ := logged(t.Context())
-	const hint = "selectors need this permission"
-	c := &contact{resource: "pods", heard: func() {}, ifForbidden: hint}
-	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New(strings.Repeat("x", 1<<20)))
-	err := c.answered(ctx, metav1.ListOptions{}, forbidden)
-	if !apierrors.IsForbidden(err) || !strings.HasPrefix(err.Error(), hint) || len(err.Error()) > len(hint+": ")+1024 {
-		t.Errorf("an error of %d bytes came back: %T", len(err.Error()), err)
 	}
 }
 

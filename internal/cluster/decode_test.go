@@ -165,19 +165,6 @@ func somePods() *v1.PodList {
 	}
 }
 
-func TestDecodedObjectsHaveTheUsedFieldsOfTheWholeOnes(t *testing.T) {
-	for name, test := range decodings {
-		for _, want := range test.wholes {
-			data, err := want.Marshal()
-			must(t, err)
-			got := test.newUsed()
-			if err := got.Unmarshal(data); err != nil || !sameUsed(got, want) {
-				t.Errorf("%s: got %+v, want %+v, %v", name, used(got), used(want), err)
-			}
-		}
-	}
-}
-
 func TestAListInJSONHasTheUsedFieldsOfTheWholeOne(t *testing.T) {
 	text, err := json.Marshal(somePods())
 	must(t, err)

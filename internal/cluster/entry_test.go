@@ -14,20 +14,6 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestPodsOfOneWorkloadShareTheirLabelsAndTheirOwner(t *testing.T) {
-	po := newPods(newNeeds())
-	pod := func(name string) *entry {
-		return po.entryOf(aPod(func(p *v1.Pod) {
-			p.Name, p.Labels = name, map[string]string{taint.PodTemplateHash: "5d4f8c7b9"}
-			p.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: ptr.To(true)}}
-		}), time.Time{})
-	}
-	a, b := pod("a"), pod("b")
-	if a.Controller == nil || a.Controller != b.Controller {
-		t.Errorf("the owners %p and %p are not shared", a.Controller, b.Controller)
-	}
-}
-
 // An entry and its node lead to the verdict to which the whole pod leads, by all rules, and with policies whose
 // triggers are among the needs.
 func TestAnEntryDecidesAsTheWholePodDoes(t *testing.T) {

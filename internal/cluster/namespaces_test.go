@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -135,33 +134,25 @@ func TestNamespacesThatMayNotBeListedAreTroubleThatNamesThePermission(t *testing
 				t.Error("needs are met, or namespaces known, or pods and nodes not in sync")
 			}
 
+			must(t, <-w.Need(policy.Needs{}))
+			time.Sleep(time.Minute)
+			must(t, w.Trouble()) // they are not needed any longer
+
+			met = w.Need(forNamespaces)
 			close(allowed)
 			must(t, <-met)
 			must(t, w.Trouble())
-			if got := tierOf(w.Namespaces(), "ns"); got != "tier prod" {
-				t.Errorf("got %s", got)
+			want := func(what, want string) {
+				if got := tierOf(w.Namespaces(), "ns"); got != want {
+					t.Errorf("%s: got %s, want %s", what, got, want)
+				}
 			}
-		})
-	})
-}
-
-func TestNamespacesThatAreNotNeededAnyLongerAreNoTrouble(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		a.refuse = func(ask string) (*http.Response, error) {
-			if strings.HasSuffix(ask, " namespaces") {
-				return a.fail(metav1.StatusReasonForbidden, 403), nil
-			}
-			return nil, nil
-		}
-		a.over(t, func(w *Watcher, _ *record) {
-			w.Need(forNamespaces)
-			time.Sleep(time.Minute)
-			if w.Trouble() == nil {
-				t.Error("no trouble")
-			}
-			must(t, <-w.Need(policy.Needs{}))
-			time.Sleep(time.Minute)
-			must(t, w.Trouble())
+			want("the list", "tier prod")
+			n := aNamespace("ns", "dev")
+			a.sendOf("namespaces", watch.Modified, n)
+			want("the watch", "tier dev")
+			a.sendOf("namespaces", watch.Deleted, n)
+			want("the watch, after its end", "unknown")
 		})
 	})
 }
@@ -181,7 +172,7 @@ func TestNamespacesThatAreNeededAgainAreListedAgain(t *testing.T) {
 			must(t, <-w.Need(forNamespaces))
 			must(t, <-w.Need(policy.Needs{}))
 			close(revoked)
-			a.sendOf("namespaces", watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
+			a.expire("namespaces")
 			time.Sleep(time.Minute)
 			met := w.Need(forNamespaces)
 			time.Sleep(time.Minute)
@@ -195,46 +186,4 @@ func TestNamespacesThatAreNeededAgainAreListedAgain(t *testing.T) {
 			}
 		})
 	})
-}
-
-func TestNamespacesAreFollowedByAWatch(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		a.labels = map[string]string{"tier": "prod"}
-		a.over(t, func(w *Watcher, told *record) {
-			must(t, <-w.Need(forNamespaces))
-			n := a.namespace()
-			n.Labels = map[string]string{"tier": "dev"}
-			a.sendOf("namespaces", watch.Modified, n)
-			if got := tierOf(w.Namespaces(), "ns"); got != "tier dev" {
-				t.Errorf("got %s", got)
-			}
-			a.sendOf("namespaces", watch.Deleted, n)
-			if got := tierOf(w.Namespaces(), "ns"); got != "unknown" {
-				t.Errorf("got %s", got)
-			}
-			must(t, w.Trouble())
-		})
-	})
-}
-
-func TestAnObjectThatIsNoNamespaceIsPassedOver(t *testing.T) {
-	var none *v1.Namespace
-	w := newStores().Watcher
-	w.Need(forNamespaces)
-	relists := &w.namespaceWatch.relists
-	relists.begin(t.Context())
-	s := &store[*v1.Namespace, *v1.Namespace]{"namespace", w.namespaces, newWarnings(logr.Discard()), relists.completed}
-	trim := s.Transformer()
-	for _, obj := range []any{nil, none, aPod(), "text"} {
-		must(t, s.Add(obj))
-		must(t, s.Update(obj))
-		must(t, s.Delete(obj))
-		same, err := trim(obj)
-		must(t, err)
-		must(t, s.Replace([]any{same, aNamespace("ns", "prod")}, "1"))
-	}
-	must(t, s.Resync())
-	if got := tierOf(w.Namespaces(), "ns"); got != "tier prod" {
-		t.Errorf("got %s", got)
-	}
 }

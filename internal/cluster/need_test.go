@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -21,7 +20,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // everything is all that policies can need.
@@ -47,31 +45,6 @@ func (w *world) need(n policy.Needs) {
 func (w *world) labels() map[string]string {
 	n, _ := w.source.PodsOn("n")
 	return n.Labels
-}
-
-func TestLabelsOfNodesAreThereWhileTheyAreNeeded(t *testing.T) {
-	inWorlds(t, []runtime.Object{inZone("a", v1.Taint{Key: "k"}), aPod()}, func(t *testing.T, w *world) {
-		w.told.take()
-		if got := w.labels(); got != nil {
-			t.Errorf("labels %v that are not needed", got)
-		}
-		w.need(policy.Needs{NodeLabels: true})
-		if got := w.labels(); got["zone"] != "a" {
-			t.Errorf("got labels %v", got)
-		}
-		w.expect("the list for the labels", "node n: n1 with 1")
-		w.set(inZone("b", v1.Taint{Key: "k"}))
-		w.expect("another label", "node n: n1 with 1")
-		if got := w.labels(); got["zone"] != "b" {
-			t.Errorf("got labels %v", got)
-		}
-		w.need(policy.Needs{})
-		if got := w.labels(); got != nil {
-			t.Errorf("labels %v that are not needed any longer", got)
-		}
-		w.set(inZone("c", v1.Taint{Key: "k"}))
-		w.expect("a label that is not needed")
-	})
 }
 
 // What of a node or a pod leads to a call of the handler, by what is needed.
@@ -127,17 +100,6 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 	}
 }
 
-func TestPodsHaveTheirOwnersAndGracePeriods(t *testing.T) {
-	pod := aPod(controlledBy("StatefulSet", "db"), func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(45)) })
-	inWorlds(t, []runtime.Object{pod}, func(t *testing.T, w *world) {
-		w.need(everything)
-		p, _ := w.source.Pod("p1")
-		if p.Controller == nil || p.Controller.Kind != "StatefulSet" || p.GracePeriodSeconds == nil || *p.GracePeriodSeconds != 45 {
-			t.Errorf("got %+v", p)
-		}
-	})
-}
-
 func TestNeedBeforeRunIsMetByTheFirstLists(t *testing.T) {
 	for name, start := range sources() {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +107,9 @@ func TestNeedBeforeRunIsMetByTheFirstLists(t *testing.T) {
 				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 				defer cancel()
 				namespace := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns", Labels: map[string]string{"tier": "prod"}}}
-				w := start(t, ctx, fake.NewClientset(inZone("a"), aPod(), namespace))
+				pod := aPod(controlledBy("StatefulSet", "db"))
+				pod.Spec.TerminationGracePeriodSeconds = new(int64(45))
+				w := start(t, ctx, fake.NewClientset(inZone("a"), pod, namespace))
 				met := w.Need(everything)
 				synctest.Wait()
 				if len(met) != 0 || closed(errorless(met)) {
@@ -157,6 +121,10 @@ func TestNeedBeforeRunIsMetByTheFirstLists(t *testing.T) {
 				labels, known := w.Namespaces()("ns")
 				if !w.HasSynced() || n.Labels["zone"] != "a" || !known || labels["tier"] != "prod" {
 					t.Errorf("in sync %t, node %+v, namespace %v", w.HasSynced(), n, labels)
+				}
+				p, _ := w.Pod("p1")
+				if p.Controller == nil || p.Controller.Kind != "StatefulSet" || *p.GracePeriodSeconds != 45 {
+					t.Errorf("got %+v", p)
 				}
 			})
 		})
@@ -239,47 +207,6 @@ func TestAWideningListsNodesOnceAndPodsNotAtAll(t *testing.T) {
 	})
 }
 
-// The new policies must not take force on half of the data.
-func TestNeedsAreNotMetBeforeTheListIsComplete(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		a.labels = map[string]string{"zone": "a"}
-		var mu sync.Mutex
-		down := false
-		a.refuse = func(ask string) (*http.Response, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			if down && strings.HasSuffix(ask, " nodes") {
-				return a.fail(metav1.StatusReasonInternalError, 500), nil
-			}
-			return nil, nil
-		}
-		set := func(to bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			down = to
-		}
-		a.over(t, func(w *Watcher, _ *record) {
-			set(true)
-			first := w.Need(policy.Needs{NodeLabels: true})
-			time.Sleep(10 * time.Minute)
-			second := w.Need(policy.Needs{NodeLabels: true, Breakers: true})
-			time.Sleep(time.Minute)
-			if closed(errorless(first)) || closed(errorless(second)) {
-				t.Error("needs are met without a list")
-			}
-			if n, _ := w.PodsOn("n"); n == nil || n.Labels != nil || w.Trouble() == nil {
-				t.Errorf("node %+v, trouble %v", n, w.Trouble())
-			}
-			set(false)
-			must(t, <-first)
-			must(t, <-second)
-			if n, _ := w.PodsOn("n"); n.Labels["zone"] != "a" {
-				t.Errorf("got %+v", n)
-			}
-		})
-	})
-}
-
 // Whenever Need is called, and however often, the cache ends up with what the last call needs.
 func TestTheLastNeedCounts(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
@@ -338,59 +265,6 @@ func TestNeedFromManyGoroutines(t *testing.T) {
 			t.Errorf("got labels %v", got)
 		}
 	})
-}
-
-func TestATransformThatStripsWhatPoliciesNeedIsRefusedByTheFieldsName(t *testing.T) {
-	for field, c := range map[string]struct {
-		needs policy.Needs
-		strip func(p *v1.Pod)
-	}{
-		"pod informer lacks metadata.ownerReferences:":           {policy.Needs{PodOwners: true}, func(p *v1.Pod) { p.OwnerReferences = nil }},
-		"pod informer lacks spec.terminationGracePeriodSeconds:": {policy.Needs{GracePeriods: true}, func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = nil }},
-	} {
-		for _, before := range []bool{true, false} {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
-				defer cancel()
-				client := fake.NewClientset(aPod(controlledBy("Job", "j"), func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }))
-				pods := podInformer(client)
-				must(t, pods.SetTransform(func(obj any) (any, error) {
-					c.strip(obj.(*v1.Pod))
-					return obj, nil
-				}))
-				w := Adapt(client, pods, taint.Rules{}, nil)
-				go pods.RunWithContext(ctx)
-				var met <-chan error
-				if before {
-					met = w.Need(c.needs)
-				}
-				ended := make(chan error, 1)
-				go func() { ended <- w.Run(ctx, &record{source: w}) }()
-				synctest.Wait()
-				if before {
-					if err := <-ended; err == nil || !strings.Contains(err.Error(), field) {
-						t.Errorf("Run ended with %v, want that the %s", err, field)
-					}
-				} else {
-					<-w.Synced()
-					met = w.Need(c.needs)
-				}
-				if err := <-met; err == nil || !strings.Contains(err.Error(), field) {
-					t.Errorf("got %v, want that the %s", err, field)
-				}
-				if before {
-					return
-				}
-				// The previous policies stay in force, and need nothing of this.
-				must(t, <-w.Need(policy.Needs{NodeLabels: true}))
-				if err := <-w.Need(c.needs); err == nil {
-					t.Error("the second time it was not refused")
-				}
-				cancel()
-				must(t, <-ended)
-			})
-		}
-	}
 }
 
 // Values of taints change what a policy decides, and no data of nodes, so they need no list.

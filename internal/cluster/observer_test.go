@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -105,34 +103,6 @@ func TestARelistIsOneBatchForBreakers(t *testing.T) {
 	}
 }
 
-func TestBreakersHearOfAnEmptyCluster(t *testing.T) {
-	f, told := feedOf()
-	f.Need(forBreakers)
-	must(t, f.Nodes().Replace(nil, "1"))
-	if diff := cmp.Diff([]string{"all nodes: "}, told.told); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-// A node that is tainted must be counted before its pods are judged.
-func TestBreakersHearOfANodeBeforeItsPodsAreJudged(t *testing.T) {
-	f, told := feedOf()
-	f.Need(forBreakers)
-	must(t, f.Nodes().Replace([]any{inZone("a", v1.Taint{Key: "k"})}, "1"))
-	must(t, f.Nodes().Update(inZone("a")))
-	must(t, f.Nodes().Update(inZone("a", v1.Taint{Key: "k"})))
-	must(t, f.Nodes().Delete(inZone("a")))
-	want := []string{
-		`all nodes: n n1 in "a" with k=:NoExecute`, "node n: n1 with 1",
-		`nodes: n n1 in "a" with`, "node n: n1 with 0",
-		`nodes: n n1 in "a" with k=:NoExecute`, "node n: n1 with 1",
-		"nodes: n gone", "node n: gone",
-	}
-	if diff := cmp.Diff(want, told.told); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
 // A list that began before breakers were needed lacks labels, and must not make them trip.
 func TestBreakersHearOfNothingBeforeAListForThem(t *testing.T) {
 	s := newStores()
@@ -148,61 +118,24 @@ func TestBreakersHearOfNothingBeforeAListForThem(t *testing.T) {
 	s.wantTold(t, "the next list", `all nodes: n n1 in "b" with`)
 }
 
-// early records the taints of the nodes that the cache shows while breakers hear of their changes.
-type early struct {
-	follower
-	cache *Feed
-	shown []string
-}
-
-func (e *early) NodesChanged(changes []breaker.NodeChange, all bool) {
-	before := e.nodes
-	e.follower.NodesChanged(changes, all)
-	names := map[string]*breaker.Node{}
-	for _, c := range changes {
-		names[c.Name] = c.Node
-	}
-	if all {
-		maps.Copy(names, before)
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		state := name + ": none"
-		if n, _ := e.cache.PodsOn(name); n != nil {
-			state = fmt.Sprintf("%s: %d taints", name, len(n.Taints))
-		}
-		e.shown = append(e.shown, state)
-	}
-}
-
-// Otherwise a shard that reads the cache for another cause judges a new taint before breakers have seen it.
-func TestTheCacheShowsAChangeOnlyAfterBreakersHaveHeardOfIt(t *testing.T) {
-	e := &early{follower: follower{nodes: map[string]*breaker.Node{}}}
-	e.cache = NewFeed(taint.Rules{}, e, time.Now)
-	e.cache.Need(forBreakers)
-	k, l := v1.Taint{Key: "k"}, v1.Taint{Key: "l"}
-	at := func(version string, n *v1.Node) *v1.Node {
-		n.ResourceVersion = version
-		return n
-	}
-	must(t, e.cache.Nodes().Replace([]any{at("1", another("a", inZone("1", k))), at("1", another("b", inZone("1", k)))}, "1"))
-	must(t, e.cache.Nodes().Update(at("2", another("a", inZone("1")))))
-	must(t, e.cache.Nodes().Update(at("3", another("a", inZone("1", k)))))
-	must(t, e.cache.Nodes().Replace([]any{at("4", another("a", inZone("1", k, l)))}, "4"))
-	must(t, e.cache.Nodes().Delete(at("5", another("a", inZone("1", k, l)))))
-	want := []string{"a: none", "b: none", "a: 1 taints", "a: 0 taints", "a: 1 taints", "b: 1 taints", "a: 2 taints"}
-	if diff := cmp.Diff(want, e.shown); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
 // follower keeps what an observer was told.
 type follower struct {
 	deaf
 	nodes  map[string]*breaker.Node
 	listed bool
+	cache  *Feed
+	early  string // a change that the cache has shown before the follower was told
 }
 
 func (f *follower) NodesChanged(changes []breaker.NodeChange, all bool) {
+	for name, n := range f.nodes {
+		if !all && !slices.ContainsFunc(changes, func(c breaker.NodeChange) bool { return c.Name == name }) {
+			continue
+		}
+		if shown, _ := f.cache.PodsOn(name); shown == nil || shown.UID != n.UID || shown.Tainted() != evicts(n) {
+			f.early = fmt.Sprintf("the cache shows %+v, and %+v was told last", shown, n)
+		}
+	}
 	if f.nodes = maps.Clone(f.nodes); all {
 		clear(f.nodes)
 		f.listed = true
@@ -214,12 +147,18 @@ func (f *follower) NodesChanged(changes []breaker.NodeChange, all bool) {
 	}
 }
 
+func evicts(n *breaker.Node) bool {
+	return slices.ContainsFunc(n.Taints, func(t v1.Taint) bool { return t.Effect == v1.TaintEffectNoExecute })
+}
+
 // After any events and lists, and whenever needs change, an observer has the nodes that are there, and the cache their
-// labels, exactly while they are needed.
+// labels, exactly while they are needed. The cache shows a change only once the observer has heard of it: otherwise a
+// shard that reads the cache for another cause judges a new taint before breakers have seen it.
 func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		told := &follower{nodes: map[string]*breaker.Node{}}
 		f := NewFeed(taint.Rules{}, told, time.Now)
+		told.cache = f
 		there, needs, listed := map[string]*v1.Node{}, policy.Needs{}, false
 		do := func(err error) {
 			if err != nil {
@@ -277,6 +216,9 @@ func TestAnObserverHasTheNodesThatAreThere(t *testing.T) {
 				if !listed {
 					return
 				}
+				if told.early != "" {
+					t.Error(told.early)
+				}
 				if told.listed != needs.Breakers {
 					t.Errorf("listed %t, want %t", told.listed, needs.Breakers)
 				}
@@ -313,20 +255,4 @@ func describedWhole(there map[string]*v1.Node, observed bool) []string {
 		}
 	}
 	return described(nodes)
-}
-
-// What is only there for policies costs nothing without them: neither a call nor a copy.
-func TestWithoutNeedsNothingIsKeptOfANode(t *testing.T) {
-	inWorlds(t, []runtime.Object{inZone("a", v1.Taint{Key: "k"}, v1.Taint{Key: "s", Effect: v1.TaintEffectNoSchedule})}, func(t *testing.T, w *world) {
-		synctest.Wait()
-		n, _ := w.source.PodsOn("n")
-		if n.Labels != nil || len(n.Triggers) != 0 || w.source.Namespaces() != nil {
-			t.Errorf("got %+v", n)
-		}
-		for _, line := range w.told.take() {
-			if strings.HasPrefix(line, "nodes") || line == "namespaces" {
-				t.Errorf("told %q", line)
-			}
-		}
-	})
 }

@@ -117,8 +117,12 @@ func TestAServerThatRefusesConnectionsIsAskedEveryFewSeconds(t *testing.T) {
 	inAllForms(t, func(t *testing.T, a *api) {
 		f := &failures{api: a, fail: func(string) (*http.Response, error) { return nil, syscall.ECONNREFUSED }}
 		a.refuse = f.refuse
-		a.over(t, func(*Watcher, *record) {
+		a.over(t, func(w *Watcher, _ *record) {
 			time.Sleep(5 * time.Minute)
+			const want = "watching pods for 5m0s without success: "
+			if err := w.Trouble(); w.HasSynced() || err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("in sync %t, trouble %v", w.HasSynced(), err)
+			}
 			got := f.pauses()
 			if len(got) < 60 {
 				t.Errorf("%d requests in 5 minutes", len(got)+1)
@@ -148,7 +152,7 @@ func TestARequestWithoutAnAnswerIsTroubleAfter45Seconds(t *testing.T) {
 				if begun {
 					lost.Store(true)
 					time.Sleep(time.Minute)
-					must(t, a.watch.Close())
+					must(t, a.watch("pods").Close())
 				}
 				time.Sleep(44 * time.Second)
 				must(t, w.Trouble())

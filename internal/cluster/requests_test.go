@@ -10,9 +10,11 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,13 +53,13 @@ type api struct {
 	// refuse, unless it is nil, is called before each response.
 	refuse func(ask string) (*http.Response, error)
 
-	mu    sync.Mutex
-	asked []string
-	watch *io.PipeWriter // the latest one of pods
+	labels map[string]string // of the node and of the namespace
+	drains bool              // the node has the NoSchedule taint "drain", too
+	heard  atomic.Int32      // how often the watcher has heard of a success
 
-	labels      map[string]string         // of the node and of the namespace
-	drains      bool                      // the node has the NoSchedule taint "drain", too
-	withoutPods map[string]*io.PipeWriter // the latest watches of other resources
+	mu      sync.Mutex
+	asked   []string
+	watches map[string]*io.PipeWriter // the latest one of each resource
 }
 
 // RoundTrip answers a request.
@@ -73,7 +75,10 @@ func (a *api) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // note records the request, and returns the response.
 func (a *api) note(r *http.Request) (ask string, answer func() *http.Response) {
-	query, what := r.URL.Query(), r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	query, what := r.URL.Query(), path.Base(r.URL.Path)
+	if what == "pods" && query.Get("fieldSelector") != podsWatched {
+		what = "all pods"
+	}
 	switch {
 	case query.Get("watch") == "":
 		ask, answer = "list "+what, func() *http.Response { return a.respond(200, a.list(what)) }
@@ -113,6 +118,21 @@ func (a *api) list(what string) runtime.Object {
 	}
 }
 
+// object returns the only object of a resource, and the bookmark that ends a streamed list of it.
+func (a *api) object(what string) (object, end runtime.Object) {
+	meta := metav1.ObjectMeta{
+		ResourceVersion: "5", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"},
+	}
+	switch what {
+	case "pods":
+		return aPod(), &v1.Pod{ObjectMeta: meta}
+	case "namespaces":
+		return a.namespace(), &v1.Namespace{ObjectMeta: meta}
+	default:
+		return a.node(), &v1.Node{ObjectMeta: meta}
+	}
+}
+
 func (a *api) node() *v1.Node {
 	n := aNode(v1.Taint{Key: "k"})
 	if a.drains {
@@ -129,36 +149,19 @@ func (a *api) namespace() *v1.Namespace {
 // stream accepts a watch.
 func (a *api) stream(what string, initial bool) *http.Response {
 	body, w := io.Pipe()
-	first := func() {}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if what == "pods" {
-		a.watch = w
-	} else {
-		if a.withoutPods == nil {
-			a.withoutPods = map[string]*io.PipeWriter{}
-		}
-		a.withoutPods[what] = w
+	if a.watches == nil {
+		a.watches = map[string]*io.PipeWriter{}
 	}
-	end := metav1.ObjectMeta{ResourceVersion: "5", Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}
-	switch {
-	case initial && what == "pods":
-		first = func() {
-			a.sendTo(w, watch.Added, aPod())
-			a.sendTo(w, watch.Bookmark, &v1.Pod{ObjectMeta: end})
-		}
-	case initial && what == "namespaces":
-		first = func() {
-			a.sendTo(w, watch.Added, a.namespace())
-			a.sendTo(w, watch.Bookmark, &v1.Namespace{ObjectMeta: end})
-		}
-	case initial:
-		first = func() {
-			a.sendTo(w, watch.Added, a.node())
-			a.sendTo(w, watch.Bookmark, &v1.Node{ObjectMeta: end})
-		}
+	a.watches[what] = w
+	if initial {
+		go func() {
+			object, end := a.object(what)
+			a.sendTo(w, watch.Added, object)
+			a.sendTo(w, watch.Bookmark, end)
+		}()
 	}
-	go first()
 	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {a.format}}, Body: body}
 }
 
@@ -186,24 +189,27 @@ func (a *api) encode(object runtime.Object) []byte {
 	return b.Bytes()
 }
 
-// send sends an event about pods.
-func (a *api) send(kind watch.EventType, object runtime.Object) {
-	synctest.Wait()
+// watch returns the latest watch of a resource.
+func (a *api) watch(what string) *io.PipeWriter {
+	synctest.Wait() // until the watch is there that follows a plain list
 	a.mu.Lock()
-	w := a.watch
-	a.mu.Unlock()
-	a.sendTo(w, kind, object)
+	defer a.mu.Unlock()
+	return a.watches[what]
+}
+
+// send sends an event about pods.
+func (a *api) send(kind watch.EventType, object runtime.Object) { a.sendOf("pods", kind, object) }
+
+// sendOf sends an event about a resource.
+func (a *api) sendOf(what string, kind watch.EventType, object runtime.Object) {
+	a.sendTo(a.watch(what), kind, object)
 	synctest.Wait()
 }
 
-// sendOf sends an event about another resource.
-func (a *api) sendOf(what string, kind watch.EventType, object runtime.Object) {
-	synctest.Wait() // until the watch is there that follows a plain list
-	a.mu.Lock()
-	w := a.withoutPods[what]
-	a.mu.Unlock()
-	a.sendTo(w, kind, object)
-	synctest.Wait()
+// expire tells a watch that the API server has forgotten its version.
+func (a *api) expire(what string) {
+	expired := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410}
+	a.sendOf(what, watch.Error, expired)
 }
 
 // sendTo sends an event. It fails only if the watcher has gone.
@@ -226,15 +232,20 @@ func (a *api) over(t *testing.T, test func(w *Watcher, told *record)) {
 	synctest.Test(t, func(t *testing.T) {
 		client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://api", QPS: -1}, &http.Client{Transport: a})
 		must(t, err)
-		w := Watch(client, taint.Rules{}, nil)
+		w := Watch(client, taint.Rules{}, func() { a.heard.Add(1) })
 		told := &record{source: w}
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		ended := make(chan error)
 		go func() { ended <- w.Run(ctx, told) }()
 		synctest.Wait()
 		test(w, told)
+		begun := time.Now()
 		cancel()
 		must(t, <-ended)
+		// A reflector that can't stream its list waits for some seconds, and ignores its context.
+		if took := time.Since(begun); took > reflectorBackoff {
+			t.Errorf("Run ended %s after its context", took)
+		}
 	})
 }
 
@@ -274,6 +285,9 @@ func TestAWatcherSeesTheSameInAllForms(t *testing.T) {
 			a.send(watch.Deleted, aPod())
 			expect("it is gone", "pod p1 for n: gone")
 			must(t, w.Trouble())
+			if a.heard.Load() == 0 {
+				t.Error("nobody has heard of the API server")
+			}
 		})
 	})
 }
@@ -284,7 +298,7 @@ func TestAWatchGoesOnFromTheLatestBookmark(t *testing.T) {
 			a.send(watch.Bookmark, &v1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "50"}})
 			a.took()
 			time.Sleep(time.Minute)
-			must(t, a.watch.Close())
+			must(t, a.watch("pods").Close())
 			synctest.Wait()
 			if got := a.took(); !slices.Equal(got, []string{"watch pods from 50"}) {
 				t.Errorf("asked for %q", got)
@@ -307,7 +321,7 @@ func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
 		a.took()
 		time.Sleep(time.Minute)
 		begun := time.Now()
-		must(t, a.watch.Close())
+		must(t, a.watch("pods").Close())
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
@@ -345,25 +359,28 @@ func TestAListThatIsRefusedIsTroubleInTheServersWords(t *testing.T) {
 
 func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 	for name, test := range map[string]struct {
-		spoil func(a *api)
+		spoil func(a *api, w *io.PipeWriter)
 		asked string
 		pods  int
 	}{
-		"the server has forgotten the version": {func(a *api) {
-			a.send(watch.Error, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: 410})
+		"the server has forgotten the version": {func(a *api, _ *io.PipeWriter) { a.expire("pods") }, "stream pods", 1},
+		"what it sends is no event": {
+			func(_ *api, w *io.PipeWriter) { _, _ = w.Write([]byte{0, 0, 0, 1, 0}) }, "stream pods", 1,
+		},
+		"what it sends is too large": {func(_ *api, w *io.PipeWriter) {
+			_, _ = w.Write(append([]byte{1, 0, 0, 1}, make([]byte, 16<<20+1)...))
 		}, "stream pods", 1},
-		"what it sends is no event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 0, 1, 0}) }, "stream pods", 1},
-		"what it sends is too large": {func(a *api) {
-			_, _ = a.watch.Write(append([]byte{1, 0, 0, 1}, make([]byte, 16<<20+1)...))
-		}, "stream pods", 1},
-		"it ends in an event": {func(a *api) { _, _ = a.watch.Write([]byte{0, 0, 1, 0, 0}); _ = a.watch.Close() }, "watch pods from 7", 2},
+		"it ends in an event": {func(_ *api, w *io.PipeWriter) {
+			_, _ = w.Write([]byte{0, 0, 1, 0, 0})
+			_ = w.Close()
+		}, "watch pods from 7", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 			a.over(t, func(w *Watcher, _ *record) {
 				a.send(watch.Added, aPod(withUID("p2"), func(p *v1.Pod) { p.Name, p.ResourceVersion = "q", "7" }))
 				a.took()
-				test.spoil(a)
+				test.spoil(a, a.watch("pods"))
 				time.Sleep(time.Minute)
 				if got := a.took(); !slices.Equal(got, []string{test.asked}) {
 					t.Errorf("asked for %q, want %q", got, test.asked)

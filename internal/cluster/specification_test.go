@@ -85,21 +85,6 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 	})
 }
 
-func TestReadersSeeTheLatestOfWhatIsNotTold(t *testing.T) {
-	inWorlds(t, []runtime.Object{aPod()}, func(t *testing.T, w *world) {
-		w.set(aPod(func(p *v1.Pod) { p.Generation, p.Spec.Priority = 7, new(int32(5)) },
-			inPhase(v1.PodUnknown), condition(v1.DisruptionTarget, v1.ConditionTrue, metav1.Now())))
-		synctest.Wait()
-		p, _ := w.source.Pod("p1")
-		if !p.Disrupted || p.Generation != 7 || p.Priority != 5 || p.Phase != v1.PodUnknown {
-			t.Errorf("got %+v", p)
-		}
-		if p.Key() != "ns/p" {
-			t.Errorf("got %+v", p)
-		}
-	})
-}
-
 func TestBoundIsFixedWhenAPodIsFirstSeen(t *testing.T) {
 	listed := aPod(condition(v1.PodScheduled, v1.ConditionTrue, metav1.Date(1999, 12, 31, 23, 30, 0, 0, time.UTC)))
 	inWorlds(t, []runtime.Object{listed}, func(t *testing.T, w *world) {
@@ -151,64 +136,58 @@ func wantBound(t *testing.T, w *world, uid string, want time.Time) {
 	}
 }
 
-func TestATaintLiftedAndSetAgainIsANewOne(t *testing.T) {
+func TestATaintThatWasLiftedOrIsOfAnotherNodeIsANewOne(t *testing.T) {
 	added := metav1.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
 	tainted := aNode(v1.Taint{Key: "k", TimeAdded: &added})
-	inWorlds(t, []runtime.Object{tainted}, func(t *testing.T, w *world) {
-		// After a list, timeAdded determines the start; it is truncated to whole seconds.
-		wantSince(t, w, added.Add(time.Second))
-		time.Sleep(3 * time.Second)
-		w.set(aNode())
-		w.set(tainted)
-		synctest.Wait()
-		wantSince(t, w, start.Add(3*time.Second))
-	})
-}
-
-func TestANodeOfAnotherUIDStartsAfresh(t *testing.T) {
-	added := metav1.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
-	inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "k", TimeAdded: &added})}, func(t *testing.T, w *world) {
-		time.Sleep(3 * time.Second)
-		n := aNode(v1.Taint{Key: "k", TimeAdded: &added})
-		n.UID = "n2"
-		w.set(n)
-		synctest.Wait()
-		wantSince(t, w, start.Add(3*time.Second))
-	})
-}
-
-func wantSince(t *testing.T, w *world, want time.Time) {
-	t.Helper()
-	n, _ := w.source.PodsOn("n")
-	if n == nil || len(n.Taints) != 1 || !n.Taints[0][0].Since.Equal(want) {
-		t.Fatalf("got %+v, want one taint since %s", n, want)
+	other := tainted.DeepCopy()
+	other.UID = "n2"
+	for name, next := range map[string][]*v1.Node{"lifted, and set again": {aNode(), tainted}, "another UID": {other}} {
+		inWorlds(t, []runtime.Object{tainted}, func(t *testing.T, w *world) {
+			// After a list, timeAdded determines the start; it is truncated to whole seconds.
+			wants := map[string]time.Time{"at first": added.Add(time.Second), name: start.Add(3 * time.Second)}
+			for _, when := range []string{"at first", name} {
+				n, _ := w.source.PodsOn("n")
+				if want := wants[when]; n == nil || len(n.Taints) != 1 || !n.Taints[0][0].Since.Equal(want) {
+					t.Errorf("%s: got %+v, want one taint since %s", when, n, want)
+				}
+				time.Sleep(time.Until(start.Add(3 * time.Second)))
+				for _, n := range next {
+					w.set(n)
+				}
+				synctest.Wait()
+			}
+		})
 	}
 }
 
-// A history keeps eight states. The ninth makes room by joining the first two that no pod distinguishes.
-func TestStatesThatNoPodTellsApartAreJoined(t *testing.T) {
+// A history keeps eight states. The ninth makes room by joining the first two that no pod distinguishes. A pod that is
+// not listed yet may distinguish them: joining them would make its eviction early; dropping the oldest makes it late.
+func TestStatesThatNoPodTellsApartAreJoinedOnceAllPodsAreKnown(t *testing.T) {
+	bearing := aPod(func(p *v1.Pod) { p.Spec.Tolerations = []v1.Toleration{{Key: "k", Value: "a"}} })
 	for name, test := range map[string]struct {
-		tolerations []v1.Toleration
-		want        string
+		pods  []any // nil: they are not listed
+		value string
+		since time.Duration // of the first state that is left, relative to the start
 	}{
-		"no pod bears any":      {nil, "b"},
-		"a pod bears the first": {[]v1.Toleration{{Key: "k", Value: "a"}}, "a"},
+		"no pod bears any":        {[]any{}, "b", 0},
+		"a pod bears the first":   {[]any{bearing}, "a", 0},
+		"the pods are not listed": {nil, "b", time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			pod := aPod(func(p *v1.Pod) { p.Spec.Tolerations = test.tolerations })
-			inWorlds(t, []runtime.Object{pod, aNode(v1.Taint{Key: "k", Value: "a"})}, func(t *testing.T, w *world) {
-				for i := range 8 {
-					time.Sleep(time.Second)
-					w.set(aNode(v1.Taint{Key: "k", Value: string(rune('b' + i))}))
-					synctest.Wait()
-				}
-				n, _ := w.source.PodsOn("n")
-				first := n.Taints[0][0]
-				if len(n.Taints[0]) != 8 || !first.Since.Equal(start) || first.Taint.Value != test.want {
-					t.Errorf("got %+v, want eight states, the first %s since the start", n.Taints[0], test.want)
-				}
-			})
-		})
+		now := start
+		f := NewFeed(taint.Rules{}, nobody{}, func() time.Time { return now })
+		if test.pods != nil {
+			must(t, f.Pods().Replace(test.pods, ""))
+		}
+		must(t, f.Nodes().Replace([]any{aNode(v1.Taint{Key: "k", Value: "a"})}, ""))
+		for i := range 8 {
+			now = now.Add(time.Second)
+			must(t, f.Nodes().Update(aNode(v1.Taint{Key: "k", Value: string(rune('b' + i))})))
+		}
+		n, _ := f.PodsOn("n")
+		h := n.Taints[0]
+		if len(h) != 8 || !h[0].Since.Equal(start.Add(test.since)) || h[0].Taint.Value != test.value {
+			t.Errorf("%s: got %+v, want eight states, the first %s since %v", name, h, test.value, test.since)
+		}
 	}
 }
 
@@ -255,15 +234,5 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		}
 		w.set(aPod(withUID("p2")))
 		w.expect("after the end")
-	})
-}
-
-func TestTheReaderIsWhatDecideNeeds(t *testing.T) {
-	inWorlds(t, []runtime.Object{aPod(), aNode(v1.Taint{Key: "k"})}, func(t *testing.T, w *world) {
-		node, pods := w.source.PodsOn("n")
-		v := taint.Decide(pods[0], node, taint.Rules{})
-		if !v.Evict || !v.At.Equal(start.Add(time.Minute)) {
-			t.Errorf("got %s, want an eviction a minute after the start", v)
-		}
 	})
 }

@@ -149,7 +149,6 @@ func TestAfterAGapWhatIsNewCountsAsSeenNow(t *testing.T) {
 	})
 }
 
-// A late DELETED of a pod that was replaced must not remove its successor.
 func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
 	taints := func(keys ...string) (all []v1.Taint) {
 		for _, key := range keys {
@@ -204,6 +203,7 @@ func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
 	})
 }
 
+// A late DELETED of a pod that was replaced must not remove its successor.
 func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 	s := newStores()
 	must(t, s.podStore.Add(aPod()))
@@ -218,8 +218,19 @@ func TestADeletionIsOfAUIDAndNotOfAName(t *testing.T) {
 
 func TestNothingThatAStoreIsFedPanics(t *testing.T) {
 	s := newStores()
-	for _, store := range []cache.TransformingStore{s.podStore, s.nodeStore} {
-		for _, junk := range []any{nil, 7, (*v1.Pod)(nil), (*v1.Node)(nil), &v1.Pod{}, &v1.Service{}, cache.DeletedFinalStateUnknown{}} {
+	s.Need(forNamespaces)
+	relists := &s.namespaceWatch.relists
+	relists.begin(t.Context())
+	namespaces := &store[*v1.Namespace, *v1.Namespace]{
+		"namespace", s.namespaces, newWarnings(logr.Discard()), relists.completed,
+	}
+	var noPod *v1.Pod
+	var noNode *v1.Node
+	var noNamespace *v1.Namespace
+	for _, store := range []cache.TransformingStore{s.podStore, s.nodeStore, namespaces} {
+		for _, junk := range []any{
+			nil, 7, noPod, noNode, noNamespace, &v1.Pod{}, &v1.Service{}, cache.DeletedFinalStateUnknown{},
+		} {
 			must(t, store.Add(junk))
 			must(t, store.Update(junk))
 			must(t, store.Delete(junk))
@@ -230,6 +241,10 @@ func TestNothingThatAStoreIsFedPanics(t *testing.T) {
 		must(t, store.Resync())
 	}
 	s.wantTold(t, "junk")
+	must(t, namespaces.Replace([]any{nil, aNamespace("ns", "prod")}, "1"))
+	if got := tierOf(s.Namespaces(), "ns"); got != "tier prod" {
+		t.Errorf("got %s", got)
+	}
 }
 
 // Readers run in parallel with the writer; the race detector checks them.

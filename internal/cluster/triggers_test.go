@@ -75,37 +75,6 @@ func (w *world) outage() *atomic.Bool {
 	return &down
 }
 
-// The cache drops what is no longer needed with its next list. An exposure ends before that.
-func TestATriggerThatIsDroppedAndNamedAgainDuringAnOutageBeginsAnew(t *testing.T) {
-	trigger := policy.Needs{Triggers: []string{"drain"}}
-	for name, c := range map[string]struct {
-		meanwhile policy.Needs
-		want      time.Duration
-	}{
-		"dropped":      {policy.Needs{}, time.Hour},
-		"only audited": {policy.Needs{Audited: []string{"drain"}}, time.Hour},
-		"among others": {policy.Needs{Triggers: []string{"drain", "other"}}, 0},
-		"with labels":  {policy.Needs{Triggers: []string{"drain"}, NodeLabels: true}, 0},
-	} {
-		inWorlds(t, []runtime.Object{aNode(v1.Taint{Key: "drain", Effect: v1.TaintEffectNoSchedule})}, func(t *testing.T, w *world) {
-			begun := time.Now()
-			w.need(trigger)
-			down := w.outage()
-			time.Sleep(10 * time.Minute)
-			w.source.Need(c.meanwhile)
-			time.Sleep(10 * time.Minute)
-			again := w.source.Need(trigger)
-			time.Sleep(time.Until(begun.Add(time.Hour)))
-			down.Store(false)
-			must(t, <-again)
-			n, _ := w.source.PodsOn("n")
-			if got := n.Triggers[0][0].Since.Sub(begun); got < c.want || got > c.want+reflectorBackoff {
-				t.Errorf("%s: the exposure begins after %v, want %v", name, got, c.want)
-			}
-		})
-	}
-}
-
 // Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other
 // break: a taint that is found then has its timeAdded, which the API cuts to the second.
 func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {

@@ -10,16 +10,17 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestPodsShareEqualLists(t *testing.T) {
+func TestPodsOfOneWorkloadShareTheirListsAndTheirOwner(t *testing.T) {
 	table := newPods(needsOf("app"))
 	for i := range 3 {
-		table.put(table.entryOf(numbered(i, map[string]string{"app": "web", "tier": "front"}), time.Now()))
+		pod := numbered(i, map[string]string{"app": "web", "tier": "front"})
+		controlledBy("ReplicaSet", "web")(pod)
+		table.put(table.entryOf(pod, time.Now()))
 	}
 	a, b := table.get("uid-0"), table.get("uid-2")
 	if unsafe.StringData(a.tolerations.encoded.Value()) != unsafe.StringData(b.tolerations.encoded.Value()) {
@@ -29,34 +30,9 @@ func TestPodsShareEqualLists(t *testing.T) {
 	if b.Labels["shared"] != "yes" {
 		t.Error("equal labels are not shared")
 	}
-}
-
-func TestPodsOfOneControllerShareIt(t *testing.T) {
-	table := newPods(newNeeds())
-	for i := range 3 {
-		table.put(table.entryOf(aPod(withUID(types.UID(fmt.Sprint("uid-", i))), controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Name = fmt.Sprint("p", i) }), time.Now()))
-	}
-	table.put(table.entryOf(aPod(withUID("alone"), func(p *v1.Pod) { p.Name = "alone" }), time.Now()))
-	a, b := table.get("uid-0").Controller, table.get("uid-2").Controller
-	if a == nil || *a != (taint.Owner{Kind: "ReplicaSet", Name: "web"}) || a != b {
-		t.Errorf("controllers %v and %v", a, b)
-	}
-	if c := table.get("alone").Controller; c != nil {
-		t.Errorf("the controller %v of nobody's pod", c)
-	}
-}
-
-func TestTheStoreKeepsTheControllerOfEachPod(t *testing.T) {
-	s, _ := newBenchStores()
-	must(t, s.podStore.Replace([]any{
-		aPod(withUID("p1"), controlledBy("ReplicaSet", "web")),
-		aPod(withUID("p2"), controlledBy("StatefulSet", "db"), func(p *v1.Pod) { p.Name = "db-0" }),
-	}, "1"))
-	must(t, s.podStore.Add(aPod(withUID("p3"), controlledBy("Job", "once"), func(p *v1.Pod) { p.Name = "once-x" })))
-	for uid, want := range map[types.UID]string{"p1": "web", "p2": "db", "p3": "once"} {
-		if got := s.pods.get(uid).Controller; got == nil || got.Name != want {
-			t.Errorf("%s has the controller %v, want %s", uid, got, want)
-		}
+	web := taint.Owner{Kind: "ReplicaSet", Name: "web"}
+	if a.Controller == nil || *a.Controller != web || a.Controller != b.Controller {
+		t.Errorf("controllers %v and %v", a.Controller, b.Controller)
 	}
 }
 

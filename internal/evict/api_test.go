@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -20,142 +21,114 @@ import (
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
-const deletion = `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"` + uid + `"}}`
+// web is the path of the pod.
+const web = "/api/v1/namespaces/shop/pods/web-0"
 
-func TestDeletePatchesTheConditionAndDeletesWithTheUID(t *testing.T) {
-	s := newServer(t)
-	before := time.Now().UTC().Truncate(time.Second)
-	outcome := evictOnce(t, s, APIOptions{}, someRequest())
-	if outcome != (eviction.Outcome{Kind: eviction.Accepted}) {
-		t.Fatalf("outcome %+v, want accepted", outcome)
-	}
-	got := s.requests()
-	if len(got) != 2 {
-		t.Fatalf("requests: %+v, want a PATCH and a DELETE, and no GET", got)
-	}
-	stamp := checkPatch(t, got[0])
-	if stamp.Before(before) || stamp.After(time.Now()) || stamp.Nanosecond() != 0 {
-		t.Errorf("lastTransitionTime %v, want now in whole seconds", stamp)
-	}
-	want := request{deleteVerb, "DELETE", "/api/v1/namespaces/shop/pods/web-0", "application/json", deletion}
-	got[1].Body = strings.TrimSpace(got[1].Body)
-	if diff := cmp.Diff(want, got[1]); diff != "" {
-		t.Errorf("DELETE (-want +got):\n%s", diff)
-	}
-}
-
-// checkPatch compares the whole body but the time, which it returns.
-func checkPatch(t *testing.T, r request) time.Time {
-	t.Helper()
-	const target, kind = "/api/v1/namespaces/shop/pods/web-0/status?fieldManager=taint-manager", "application/strategic-merge-patch+json"
-	if r.Method != "PATCH" || r.Target != target || r.ContentType != kind {
-		t.Errorf("got %s %s of %s, want a strategic merge PATCH of %s", r.Method, r.Target, r.ContentType, target)
-	}
-	var patch v1.Pod
-	if err := json.Unmarshal([]byte(r.Body), &patch); err != nil || len(patch.Status.Conditions) != 1 {
-		t.Fatalf("patch %s: %v, want one condition", r.Body, err)
-	}
-	at := patch.Status.Conditions[0].LastTransitionTime.UTC().Format(time.RFC3339)
-	want := `{"metadata":{"uid":"` + uid + `"},"status":{"conditions":[{"lastTransitionTime":"` + at + `",` +
-		`"message":"Taint manager: deleting due to NoExecute taint","observedGeneration":7,` +
-		`"reason":"DeletionByTaintManager","status":"True","type":"DisruptionTarget"}]}}`
-	if diff := cmp.Diff(want, r.Body); diff != "" {
-		t.Errorf("patch (-want +got):\n%s", diff)
-	}
-	return patch.Status.Conditions[0].LastTransitionTime.Time
-}
-
-func TestTheConditionNamesTheEffectOfTheTaint(t *testing.T) {
-	for _, effect := range []v1.TaintEffect{v1.TaintEffectNoExecute, v1.TaintEffectNoSchedule} {
+func TestThePatchSaysWhyThePodGoes(t *testing.T) {
+	for name, row := range map[string]struct {
+		effect     v1.TaintEffect
+		generation int64
+		observed   string
+	}{
+		"a NoExecute taint":          {v1.TaintEffectNoExecute, 7, `"observedGeneration":7,`},
+		"a NoSchedule taint":         {v1.TaintEffectNoSchedule, 1, `"observedGeneration":1,`},
+		"a pod without a generation": {v1.TaintEffectNoExecute, 0, ""},
+	} {
 		s, e := newServer(t), someRequest()
-		e.Verdict.Taint.Effect = effect
-		evictOnce(t, s, APIOptions{}, e)
-		if body := s.requests()[0].Body; !contains(body, "deleting due to "+string(effect)+" taint") {
-			t.Errorf("%s: got %s", effect, body)
+		e.Verdict.Taint.Effect, e.Pod.Generation = row.effect, row.generation
+		before := time.Now().UTC().Truncate(time.Second)
+		if o := evictOnce(t, s, APIOptions{}, e); o != accepted {
+			t.Errorf("%s: got %+v", name, o)
+		}
+		got, patch := s.requests()[0], v1.Pod{}
+		if err := json.Unmarshal([]byte(got.Body), &patch); err != nil || len(patch.Status.Conditions) != 1 {
+			t.Fatalf("%s: patch %s: %v, want one condition", name, got.Body, err)
+		}
+		stamp := patch.Status.Conditions[0].LastTransitionTime.Time
+		if stamp.Before(before) || stamp.After(time.Now()) {
+			t.Errorf("%s: lastTransitionTime %v, want now in whole seconds", name, stamp)
+		}
+		want := request{
+			patchVerb, "PATCH", web + "/status?fieldManager=taint-manager", "application/strategic-merge-patch+json",
+			`{"metadata":{"uid":"` + uid + `"},"status":{"conditions":[{` +
+				`"lastTransitionTime":"` + stamp.UTC().Format(time.RFC3339) + `",` +
+				`"message":"Taint manager: deleting due to ` + string(row.effect) + ` taint",` + row.observed +
+				`"reason":"DeletionByTaintManager","status":"True","type":"DisruptionTarget"}]}}`,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestTheConditionOfAPodWithoutAGenerationNamesNone(t *testing.T) {
-	for generation, named := range map[int64]bool{0: false, 1: true} {
-		s, e := newServer(t), someRequest()
-		e.Pod.Generation = generation
-		evictOnce(t, s, APIOptions{}, e)
-		if body := s.requests()[0].Body; contains(body, "observedGeneration") != named {
-			t.Errorf("generation %d: got %s", generation, body)
+func TestEachDeletionCarriesTheUID(t *testing.T) {
+	const options = `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"` + uid + `"}`
+	for _, want := range []request{
+		{deleteVerb, "DELETE", web, "application/json", options + "}"},
+		{preflightVerb, "DELETE", web, "application/json", options + `,"dryRun":["All"]}`},
+		{
+			evictVerb, "POST", web + "/eviction", "application/json",
+			`{"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"web-0","namespace":"shop"},` +
+				`"deleteOptions":{"preconditions":{"uid":"` + uid + `"}}}`,
+		},
+	} {
+		s := newServer(t)
+		e, o := evictionFor(want.Verb)
+		evictOnce(t, s, o, e)
+		got := slices.DeleteFunc(s.requests(), func(r request) bool { return r.Verb != want.Verb })
+		if len(got) == 1 {
+			got[0].Body = strings.TrimSpace(got[0].Body)
+		}
+		if diff := cmp.Diff([]request{want}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }
 
 func TestRequestsOfAnEviction(t *testing.T) {
-	tests := []struct {
-		name      string
-		method    policy.Method
-		refused   bool
-		disrupted bool
-		replies   map[verb]reply
-		want      []verb
-		kind      eviction.Kind
+	const del, evict = policy.Delete, policy.Evict
+	const yes, refused, failed = eviction.Accepted, eviction.Refused, eviction.Failed
+	for name, test := range map[string]struct {
+		usual, asked policy.Method // of the evictor, and of this call
+		edit         func(e *eviction.Request)
+		replies      map[verb]reply
+		sent         string
+		want         eviction.Kind
 	}{
-		{name: "delete", want: []verb{patchVerb, deleteVerb}, kind: eviction.Accepted},
-		{name: "a condition that is there is not patched again", disrupted: true, want: []verb{deleteVerb}, kind: eviction.Accepted},
-		{
-			name: "after a refusal a preflight goes first", refused: true,
-			want: []verb{preflightVerb, patchVerb, deleteVerb}, kind: eviction.Accepted,
+		"delete":                           {del, "", nil, nil, "patch, delete", yes},
+		"evict":                            {evict, "", refusedBefore, nil, "evict", yes},
+		"evict, where others are deleted":  {del, evict, nil, nil, "evict", yes},
+		"delete, where others are evicted": {evict, del, nil, nil, "patch, delete", yes},
+		"hold, which is no call":           {del, policy.Hold, nil, nil, "", failed},
+		"an unknown method":                {del, "delete", nil, nil, "", failed},
+		"a pod that has the condition":     {del, "", disrupted, nil, "delete", yes},
+		"after a refusal":                  {del, "", refusedBefore, nil, "preflight, patch, delete", yes},
+		"a preflight that is refused leaves the condition alone": {
+			del, "", refusedBefore, map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
+			"preflight", refused,
 		},
-		{
-			name: "a preflight that is refused leaves the condition alone", refused: true,
-			replies: map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
-			want:    []verb{preflightVerb}, kind: eviction.Refused,
+		"a webhook that does not support dry run is asked for real": {
+			del, "", refusedBefore, map[verb]reply{preflightVerb: {code: 400, body: dryRunUnsupported}},
+			"preflight, patch, delete", yes,
 		},
-		{
-			name: "a webhook that does not support dry run is asked for real", refused: true,
-			replies: map[verb]reply{preflightVerb: {code: 400, body: dryRunUnsupported}},
-			want:    []verb{preflightVerb, patchVerb, deleteVerb}, kind: eviction.Accepted,
+		"a patch that fails deletes nothing": {
+			del, "", nil, map[verb]reply{patchVerb: {code: 500, body: leaderChanged}}, "patch", failed,
 		},
-		{
-			name:    "a patch that fails deletes nothing",
-			replies: map[verb]reply{patchVerb: {code: 500, body: leaderChanged}},
-			want:    []verb{patchVerb}, kind: eviction.Failed,
-		},
-		{name: "evict is one call", method: policy.Evict, refused: true, want: []verb{evictVerb}, kind: eviction.Accepted},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			s := newServer(t)
-			s.replies = test.replies
-			e := someRequest()
-			e.AfterRefusal, e.Pod.Disrupted = test.refused, test.disrupted
-			outcome := evictOnce(t, s, APIOptions{Method: test.method}, e)
-			if outcome.Kind != test.kind || !slices.Equal(s.verbs(), test.want) {
-				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, test.kind.String())
-			}
-		})
-	}
-}
-
-func TestARequestHasAMethodOfItsOwn(t *testing.T) {
-	for _, test := range []struct {
-		own    policy.Method
-		method policy.Method
-		want   []verb
-		kind   eviction.Kind
-	}{
-		{policy.Delete, "", []verb{patchVerb, deleteVerb}, eviction.Accepted},
-		{policy.Evict, "", []verb{evictVerb}, eviction.Accepted},
-		{policy.Delete, policy.Evict, []verb{evictVerb}, eviction.Accepted},
-		{policy.Evict, policy.Delete, []verb{patchVerb, deleteVerb}, eviction.Accepted},
-		{policy.Delete, policy.Hold, nil, eviction.Failed},
-		{policy.Delete, "delete", nil, eviction.Failed},
 	} {
 		s, e := newServer(t), someRequest()
-		e.Method = test.method
-		o := evictOnce(t, s, APIOptions{Method: test.own}, e)
-		if o.Kind != test.kind || !slices.Equal(s.verbs(), test.want) {
-			t.Errorf("%q by an evictor of method %s: sent %v with outcome %+v, want %v", test.method, test.own, s.verbs(), o, test.want)
+		s.replies, e.Method = test.replies, test.asked
+		if test.edit != nil {
+			test.edit(&e)
+		}
+		if o := evictOnce(t, s, APIOptions{Method: test.usual}, e); o.Kind != test.want || s.sent() != test.sent {
+			t.Errorf("%s: sent %q with outcome %+v, want %q and %s", name, s.sent(), o, test.sent, test.want.String())
 		}
 	}
 }
+
+func refusedBefore(e *eviction.Request) { e.AfterRefusal = true }
+
+func disrupted(e *eviction.Request) { e.Pod.Disrupted = true }
 
 func TestTheGracePeriodGoesWithEachDeletion(t *testing.T) {
 	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
@@ -164,8 +137,9 @@ func TestTheGracePeriodGoesWithEachDeletion(t *testing.T) {
 			e.Method, e.GracePeriodSeconds, e.AfterRefusal = method, &seconds, true
 			o := evictOnce(t, s, APIOptions{}, e)
 			if seconds < 1 {
-				if o.Kind != eviction.Failed || o.Cause != eviction.CauseClient || o.MayHaveDeleted() || !contains(o.Message, "force") || len(s.verbs()) > 0 {
-					t.Errorf("%s in %d s: sent %v with outcome %+v, want nothing to be sent", method, seconds, s.verbs(), o)
+				if o.Kind != eviction.Failed || o.Cause != eviction.CauseClient || o.MayHaveDeleted() ||
+					!contains(o.Message, "force") || s.sent() != "" {
+					t.Errorf("%s in %d s: sent %q with outcome %+v, want no request", method, seconds, s.sent(), o)
 				}
 				continue
 			}
@@ -183,110 +157,68 @@ func TestTheGracePeriodGoesWithEachDeletion(t *testing.T) {
 
 // The watch may show between two requests that the taint was lifted. The condition that was patched is then false.
 func TestAPodThatIsToStayByNowGetsNoFurtherRequest(t *testing.T) {
-	for _, test := range []struct {
-		name      string
+	for name, test := range map[string]struct {
 		confirmed int // requests before the one that is not
 		kind      eviction.Kind
-		want      []verb
+		sent      string
 		preflight bool // goes first in the next call
 	}{
-		{"before the PATCH", 0, eviction.Unconfirmed, nil, false},
-		{"after the PATCH", 1, eviction.Unconfirmed, []verb{patchVerb}, true},
-		{"a GET that fails after the PATCH", 1, eviction.Failed, []verb{patchVerb}, false},
+		"before the PATCH":                 {0, eviction.Unconfirmed, "", false},
+		"after the PATCH":                  {1, eviction.Unconfirmed, "patch", true},
+		"a GET that fails after the PATCH": {1, eviction.Failed, "patch", false},
 	} {
 		s, asked := newServer(t), 0
-		outcome := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), someRequest(), func(context.Context) (eviction.Outcome, bool) {
+		confirm := func(context.Context) (eviction.Outcome, bool) {
 			asked++
 			return eviction.Outcome{Kind: test.kind}, asked <= test.confirmed
-		})
-		if outcome.Kind != test.kind || outcome.PreflightFirst != test.preflight || !slices.Equal(s.verbs(), test.want) {
-			t.Errorf("%s: sent %v with outcome %+v, want %v", test.name, s.verbs(), outcome, test.want)
+		}
+		got := apiOf(t, clientOf(t, s), APIOptions{}).EvictConfirmed(t.Context(), someRequest(), confirm)
+		if got.Kind != test.kind || got.PreflightFirst != test.preflight || s.sent() != test.sent {
+			t.Errorf("%s: sent %q with outcome %+v, want %q", name, s.sent(), got, test.sent)
 		}
 	}
 }
 
-// A toleration may have been edited while the watch of pods hangs.
-func TestAPodThatAnAnswerShowsToBeEditedIsNotDeleted(t *testing.T) {
+// The watch hangs meanwhile: a toleration may have been edited, and another process may have led and deleted the pod.
+func TestAPodThatAnAnswerShowsToHaveChangedIsNotDeleted(t *testing.T) {
 	answer := func(m string) reply {
 		return reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{` + m + `}}`}
 	}
 	metadata := func(m string) map[verb]reply { return map[verb]reply{patchVerb: answer(m), preflightVerb: answer(m)} }
 	const deleted = `,"deletionTimestamp":"2026-05-01T12:00:00Z"`
-	for _, test := range []struct {
-		name    string
+	edited := eviction.Outcome{Kind: eviction.Unconfirmed, PreflightFirst: true}
+	begun := eviction.Outcome{Kind: eviction.Unconfirmed, Cause: eviction.CauseBegun}
+	for name, test := range map[string]struct {
 		known   int64
 		answers map[verb]reply
-		refused bool
-		want    []verb
+		refused bool // before
+		sent    string
+		want    eviction.Outcome
 	}{
-		{name: "as known", known: 7, answers: metadata(`"generation":7`), want: []verb{patchVerb, deleteVerb}},
-		{name: "edited since", known: 7, answers: metadata(`"generation":8`), want: []verb{patchVerb}},
-		{name: "edited since, by a preflight", known: 7, answers: metadata(`"generation":9` + deleted), refused: true, want: []verb{preflightVerb}},
-		{
-			name: "a preflight counts itself as an edit", known: 7, refused: true,
-			answers: map[verb]reply{preflightVerb: answer(`"generation":8` + deleted), patchVerb: answer(`"generation":7`)},
-			want:    []verb{preflightVerb, patchVerb, deleteVerb},
+		"as known":                     {7, metadata(`"generation":7`), false, "patch, delete", accepted},
+		"edited since":                 {7, metadata(`"generation":8`), false, "patch", edited},
+		"edited since, by a preflight": {7, metadata(`"generation":9` + deleted), true, "preflight", edited},
+		"a preflight counts itself as an edit": {7, map[verb]reply{
+			preflightVerb: answer(`"generation":8` + deleted), patchVerb: answer(`"generation":7`),
+		}, true, "preflight, patch, delete", accepted},
+		"its deletion has begun":                {7, metadata(`"generation":8` + deleted), false, "patch", begun},
+		"older than what is known":              {7, metadata(`"generation":6`), false, "patch, delete", accepted},
+		"a server that counts no generations":   {0, metadata(""), false, "patch, delete", accepted},
+		"a server that has begun to count them": {0, metadata(`"generation":1`), false, "patch, delete", accepted},
+		"an answer that can't be read": {
+			7, map[verb]reply{patchVerb: {code: 200, body: "{"}}, false, "patch, delete", accepted,
 		},
-		{name: "older than what is known", known: 7, answers: metadata(`"generation":6`), want: []verb{patchVerb, deleteVerb}},
-		{name: "a server that counts no generations", known: 0, answers: metadata(""), want: []verb{patchVerb, deleteVerb}},
-		{name: "a server that has begun to", known: 0, answers: metadata(`"generation":1`), want: []verb{patchVerb, deleteVerb}},
-		{name: "an answer that can't be read", known: 7, answers: map[verb]reply{patchVerb: {code: 200, body: "{"}}, want: []verb{patchVerb, deleteVerb}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newServer(t)
-			s.replies = test.answers
-			e := someRequest()
-			e.Pod.Generation, e.AfterRefusal = test.known, test.refused
-			want := eviction.Accepted
-			if !slices.Contains(test.want, deleteVerb) {
-				want = eviction.Unconfirmed
-			}
-			outcome := evictOnce(t, s, APIOptions{}, e)
-			if outcome.Kind != want || outcome.PreflightFirst != (want == eviction.Unconfirmed) || !slices.Equal(s.verbs(), test.want) {
-				t.Errorf("sent %v with outcome %+v, want %v and %s", s.verbs(), outcome, test.want, want.String())
-			}
-		})
+		s, e := newServer(t), someRequest()
+		s.replies, e.Pod.Generation, e.AfterRefusal = test.answers, test.known, test.refused
+		got := evictOnce(t, s, APIOptions{}, e)
+		if got.Message = ""; got != test.want || s.sent() != test.sent {
+			t.Errorf("%s: sent %q with outcome %+v, want %q and %+v", name, s.sent(), got, test.sent, test.want)
+		}
 	}
 }
 
-// The watch has not shown yet that another process, which led at the same time, has deleted the pod.
-func TestAPodWhoseDeletionHasBegunIsNotDeletedAgain(t *testing.T) {
-	s := newServer(t)
-	s.replies[patchVerb] = reply{code: 200, body: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
-		`"metadata":{"generation":8,"deletionTimestamp":"2026-05-01T12:00:00Z"}}`}
-	e := someRequest()
-	e.Pod.Generation = 7
-	outcome := evictOnce(t, s, APIOptions{}, e)
-	if outcome.Kind != eviction.Unconfirmed || outcome.Cause != eviction.CauseBegun || outcome.PreflightFirst || !slices.Equal(s.verbs(), []verb{patchVerb}) {
-		t.Errorf("sent %v with outcome %+v", s.verbs(), outcome)
-	}
-}
-
-func TestDryRunOfADeletionCarriesTheUID(t *testing.T) {
-	s := newServer(t)
-	e := someRequest()
-	e.AfterRefusal = true
-	evictOnce(t, s, APIOptions{}, e)
-	want := strings.TrimSuffix(deletion, "}") + `,"dryRun":["All"]}`
-	if got := strings.TrimSpace(s.requests()[0].Body); got != want {
-		t.Errorf("body %s, want %s", got, want)
-	}
-}
-
-func TestEvictPostsTheUIDToTheSubresource(t *testing.T) {
-	s := newServer(t)
-	evictOnce(t, s, APIOptions{Method: policy.Evict}, someRequest())
-	got := s.requests()[0]
-	got.Body = strings.TrimSpace(got.Body)
-	want := request{
-		evictVerb, "POST", "/api/v1/namespaces/shop/pods/web-0/eviction", "application/json",
-		`{"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"web-0","namespace":"shop"},` +
-			`"deleteOptions":{"preconditions":{"uid":"` + uid + `"}}}`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("POST (-want +got):\n%s", diff)
-	}
-}
+var accepted = eviction.Outcome{Kind: eviction.Accepted}
 
 func TestClientGoNeverRetries(t *testing.T) {
 	for _, code := range []int{429, 500, 503} {
@@ -304,48 +236,60 @@ func TestClientGoNeverRetries(t *testing.T) {
 	}
 }
 
-func TestNoRequestFollowsOnceLeadershipIsGone(t *testing.T) {
+func TestNoRequestFollowsOnceLeadershipIsGoneOrTheContextHasEnded(t *testing.T) {
 	s := newServer(t)
 	asked := 0
 	leading := func() bool { asked++; return asked == 1 }
 	outcome := evictOnce(t, s, APIOptions{Leading: leading}, someRequest())
-	if outcome.Kind != eviction.Interrupted || !slices.Equal(s.verbs(), []verb{patchVerb}) {
-		t.Errorf("sent %v with outcome %+v, want the PATCH only, and interrupted", s.verbs(), outcome)
+	if outcome.Kind != eviction.Interrupted || s.sent() != "patch" {
+		t.Errorf("sent %q with outcome %+v, want the PATCH only, and interrupted", s.sent(), outcome)
 	}
-}
-
-func TestAnEndedContextSendsNothing(t *testing.T) {
-	s := newServer(t)
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	outcome := apiOf(t, clientOf(t, s), APIOptions{}).Evict(ctx, someRequest())
-	if outcome.Kind != eviction.Interrupted || len(s.requests()) != 0 {
-		t.Errorf("sent %v with outcome %+v, want nothing, and interrupted", s.verbs(), outcome)
+	outcome = apiOf(t, clientOf(t, s), APIOptions{}).Evict(ctx, someRequest())
+	if outcome.Kind != eviction.Interrupted || len(s.requests()) != 1 {
+		t.Errorf("sent %q with outcome %+v, want no more than before, and interrupted", s.sent(), outcome)
 	}
 }
 
 func TestAFakeClientsetServesBothMethods(t *testing.T) {
-	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
-		client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid}})
-		outcome := apiOf(t, client, APIOptions{Method: method}).Evict(context.Background(), someRequest())
-		if outcome.Kind != eviction.Accepted {
-			t.Errorf("%s: outcome %+v, want accepted", method, outcome)
-		}
+	for name, c := range map[string]struct {
+		method     policy.Method
+		generation int64
+		want       []string
+		kind       eviction.Kind
+	}{
+		"delete":             {policy.Delete, 7, []string{"patch status", "delete "}, eviction.Accepted},
+		"evict":              {policy.Evict, 7, []string{"create eviction"}, eviction.Accepted},
+		"the pod was edited": {policy.Delete, 8, []string{"patch status"}, eviction.Unconfirmed},
+	} {
+		meta := metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid, Generation: c.generation}
+		client := fake.NewClientset(&v1.Pod{ObjectMeta: meta})
+		outcome := apiOf(t, client, APIOptions{Method: c.method}).Evict(t.Context(), someRequest())
 		var verbs []string
 		for _, action := range client.Actions() {
 			verbs = append(verbs, action.GetVerb()+" "+action.GetSubresource())
 		}
-		want := map[policy.Method][]string{policy.Delete: {"patch status", "delete "}, policy.Evict: {"create eviction"}}[method]
-		if !slices.Equal(verbs, want) {
-			t.Errorf("%s: actions %q, want %q", method, verbs, want)
+		if outcome.Kind != c.kind || !slices.Equal(verbs, c.want) {
+			t.Errorf("%s: %+v after %q, want %q", name, outcome, verbs, c.want)
 		}
 	}
 }
 
-func TestAFakeClientsetShowsThatThePodWasEdited(t *testing.T) {
-	client := fake.NewClientset(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web-0", UID: uid, Generation: 8}})
-	outcome := apiOf(t, client, APIOptions{}).Evict(t.Context(), someRequest())
-	if outcome.Kind != eviction.Unconfirmed || len(client.Actions()) != 1 {
-		t.Errorf("got %+v after %v", outcome, client.Actions())
+func TestAnEnormousDenialIsCutWhereItEnters(t *testing.T) {
+	enormous := strings.Repeat("ä", 1<<19)
+	denial := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,`+
+		`"message":"admission webhook \"guard\" denied the request: %s",`+
+		`"details":{"causes":[{"reason":"DisruptionBudget","message":"%s"}]}}`, enormous, enormous)
+	s := newServer(t)
+	s.replies = map[verb]reply{patchVerb: {code: 403, body: denial}, evictVerb: {code: 403, body: denial}}
+	for _, method := range []policy.Method{policy.Delete, policy.Evict} {
+		o := evictOnce(t, s, APIOptions{Method: method}, someRequest())
+		if o.Kind != eviction.Refused || o.Cause != eviction.CauseAdmission {
+			t.Errorf("%s: got %s, %s", method, o.Kind.String(), o.Cause)
+		}
+		if n := len(o.Message); n == 0 || n > 1024 || !utf8.ValidString(o.Message) {
+			t.Errorf("%s: a message of %d bytes, want at most 1024 that are valid", method, n)
+		}
 	}
 }

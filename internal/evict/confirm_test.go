@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,8 +44,6 @@ func (c *cached) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
 	}
 	return c.pods[uid], c.node
 }
-
-func (c *cached) PodsOn(string) (*taint.Node, []*taint.Pod) { return c.node, nil }
 
 // confirming is a node in the cache and at the API server, and all that is done with it.
 type confirming struct {
@@ -116,9 +112,6 @@ func (c *confirming) EvictConfirmed(ctx context.Context, e eviction.Request, con
 	return c.Evict(ctx, e)
 }
 
-// busy lets more than four calls be under way until the test ends.
-func (c *confirming) busy() { c.inFlight.Add(maxUnshared) }
-
 // evict asks for the eviction of a pod by the verdict of the cache.
 func (c *confirming) evict(ctx context.Context, uid types.UID) eviction.Outcome {
 	pod, node := c.cache.Pod(uid)
@@ -161,15 +154,6 @@ func TestAVersionThatComesAfterTheVerdictConfirmsNothing(t *testing.T) {
 	})
 }
 
-func TestAConfirmedEvictionIsMade(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted || len(c.made) != 1 || len(c.gets) != 1 {
-			t.Errorf("got %+v with %d calls and %d GETs", o, len(c.made), len(c.gets))
-		}
-	})
-}
-
 func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 	later := metav1.NewTime(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
 	for name, change := range map[string]func(*confirming){
@@ -188,7 +172,27 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 				c.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &minute}}}
 			})
 		},
-		"the cache has learnt meanwhile that the pod stays": func(c *confirming) { c.duringGet(func(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }) },
+		"the pod is edited meanwhile": func(c *confirming) {
+			c.duringGet(func(c *cached) { c.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Seen: time.Now()} })
+		},
+		"the cache learns meanwhile that the pod stays": func(c *confirming) { c.duringGet(untainted) },
+		"the cache learns during a request that it stays": func(c *confirming) {
+			c.duringWrite(func() { c.cache.change(untainted) })
+		},
+		"the taint is lifted during a slow request": func(c *confirming) {
+			c.writing = 30 * time.Second
+			time.AfterFunc(time.Second, func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
+			})
+		},
+		// The judge does not know of a hold that begins and ends during a request.
+		"it is withdrawn during a request": func(c *confirming) {
+			withdrawn := false
+			c.Withdrawn = func(types.UID) bool { return withdrawn }
+			c.duringWrite(func() { withdrawn = true })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -208,15 +212,13 @@ func (c *confirming) duringGet(do func(c *cached)) {
 	time.AfterFunc(c.takes/2, func() { c.cache.change(do) })
 }
 
-func TestAVersionThatCannotBeComparedIsNoDoubt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.version = ""
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
-			t.Errorf("got %+v", o)
-		}
-	})
+// duringWrite makes requests take a second, and does something in the midst of the first.
+func (c *confirming) duringWrite(do func()) {
+	c.writing = time.Second
+	time.AfterFunc(c.writing/2, do)
 }
+
+func untainted(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }
 
 func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 	nodes := schema.GroupResource{Resource: "nodes"}
@@ -271,104 +273,97 @@ func TestOneGetServesAllPodsOfTheNodeThatWereDue(t *testing.T) {
 	})
 }
 
-func TestWhatIsShownCountsForFiveSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		for _, wait := range []time.Duration{0, 5 * time.Second, time.Millisecond} {
-			time.Sleep(wait)
-			c.evict(t.Context(), "uid")
-		}
-		if len(c.made) != 3 || len(c.gets) != 2 || c.gets[1] != 5*time.Second+time.Millisecond {
-			t.Errorf("got %d calls, GETs at %v", len(c.made), c.gets)
-		}
-	})
+// first makes a call while others are in flight until the test ends, and lets some time pass.
+func (c *confirming) first(others int32, wait time.Duration) {
+	c.inFlight.Add(others)
+	c.evict(context.Background(), "uid")
+	time.Sleep(wait)
 }
 
-func TestAGetOfAnotherNodeForgetsOnlyWhatNoLongerCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		c.evict(t.Context(), "uid")
-		time.Sleep(5 * time.Second)
-		if _, err := c.readNode(t.Context(), "n2", time.Now); err != nil {
-			t.Fatal(err)
-		}
-		if c.evict(t.Context(), "uid"); len(c.made) != 2 || len(c.gets) != 2 {
-			t.Errorf("got %d calls, GETs at %v", len(c.made), c.gets)
-		}
-	})
+// other begins a call for another pod of the node, and lets some time pass.
+func (c *confirming) other(wait time.Duration) {
+	c.cache.change(func(c *cached) { c.pods["other"] = &taint.Pod{UID: "other", Node: "n1"} })
+	go c.evict(context.Background(), "other")
+	time.Sleep(wait)
 }
 
-// aSecondAfterAGet returns a busy caller whose first call was confirmed by a GET a second ago.
-func aSecondAfterAGet(t *testing.T) *confirming {
-	c := newConfirming()
-	c.busy()
-	c.evict(t.Context(), "uid")
-	time.Sleep(time.Second)
-	return c
-}
-
-// not-ready may become unreachable, which a pod does not bear: then it is due for a long time already.
-func TestWhatAnOlderGetLacksIsLookedForAgainAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := aSecondAfterAGet(t)
-		other := v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute}
-		c.cache.node = &taint.Node{Name: "n1", UID: "node", Taints: []taint.History{{{Taint: other, Since: c.born}}}}
-		c.live.Spec.Taints = []v1.Taint{other}
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted || len(c.gets) != 2 {
-			t.Errorf("got %+v after GETs at %v", o, c.gets)
-		}
-	})
-}
-
-// A pod that comes to be due while a GET is under way needs one that is sent later: the node may have
-// lost its taint, and the pod have been bound for that reason, after the first one was answered.
-func TestAPodThatIsDueAfterAGetWasSentWaitsForTheNext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		c.takes = 100 * time.Millisecond
-		c.cache.pods["late"] = &taint.Pod{UID: "late", Node: "n1", Bound: c.born.Add(30 * time.Millisecond)}
-		var calls sync.WaitGroup
-		calls.Go(func() { c.evict(t.Context(), "uid") })
-		time.Sleep(30 * time.Millisecond)
-		calls.Go(func() { c.evict(t.Context(), "late") })
-		calls.Wait()
-		if len(c.made) != 2 || len(c.gets) != 2 || c.gets[1] != c.takes {
-			t.Errorf("got %d calls, GETs at %v", len(c.made), c.gets)
-		}
-	})
-}
-
-// Its node may have lost the taint since, in a part that the watch has not shown yet: then the old look
-// would evict a pod that was edited after that.
-func TestAPodThatIsOverdueByAnEditNeedsAGetFromAfterTheEdit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := aSecondAfterAGet(t)
-		c.cache.pods["edited"] = &taint.Pod{UID: "edited", Node: "n1", Bound: c.born, Seen: time.Now()}
-		c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
-		if o := c.evict(t.Context(), "edited"); o.Kind != eviction.Unconfirmed || len(c.gets) != 2 {
-			t.Errorf("got %+v after GETs at %v", o, c.gets)
-		}
-	})
-}
-
-func TestAPodThatIsEditedWhileTheGetIsUnderWayNeedsAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.duringGet(func(cache *cached) {
-			cache.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Seen: time.Now()}
+// The earlier calls, and what happens after them, decide whether the last call needs a GET of its own.
+func TestACallRestsOnAGetThatIsRecentEnough(t *testing.T) {
+	const ms, many = time.Millisecond, maxUnshared
+	yes, no := eviction.Accepted, eviction.Unconfirmed
+	for name, row := range map[string]struct {
+		before func(c *confirming)
+		gets   string // when they begin
+		want   eviction.Kind
+	}{
+		"no other call":                   {func(*confirming) {}, "[0s]", yes},
+		"an unusable version":             {func(c *confirming) { c.version = "" }, "[0s]", yes},
+		"a GET that takes five seconds":   {func(c *confirming) { c.takes = 5 * time.Second }, "[0s]", yes},
+		"a GET that takes longer":         {func(c *confirming) { c.takes = 5001 * ms }, "[0s]", no},
+		"a first request of five seconds": {func(c *confirming) { c.writing = 5 * time.Second }, "[0s]", yes},
+		"a first request of more":         {func(c *confirming) { c.writing = 5001 * ms }, "[0s 5.001s]", yes},
+		"a webhook that holds a PATCH":    {func(c *confirming) { c.writing = 30 * time.Second }, "[0s 30s]", yes},
+		"four calls in flight":            {func(c *confirming) { c.first(many-1, time.Second) }, "[0s 1s]", yes},
+		"five calls in flight":            {func(c *confirming) { c.first(many, time.Second) }, "[0s]", yes},
+		"a GET of five seconds ago":       {func(c *confirming) { c.first(many, 5*time.Second) }, "[0s]", yes},
+		"a GET of more than five seconds": {func(c *confirming) { c.first(many, 5001*ms) }, "[0s 5.001s]", yes},
+		"a GET of another node forgets only what no longer counts": {func(c *confirming) {
+			c.first(many, 5*time.Second)
+			_, _ = c.readNode(context.Background(), "n2", time.Now)
+		}, "[0s 5s]", yes},
+		// not-ready may become unreachable, which a pod does not bear: then it is due for a long time already.
+		"what an older GET lacks is looked for again at once": {func(c *confirming) {
+			c.first(many, time.Second)
+			other := v1.Taint{Key: "other", Effect: v1.TaintEffectNoExecute}
+			c.cache.node.Taints = []taint.History{{{Taint: other, Since: c.born}}}
+			c.live.Spec.Taints = []v1.Taint{other}
+		}, "[0s 1s]", yes},
+		// The node may have lost its taint, and the pod have been bound for that reason, after the first GET.
+		"a pod that is due after a GET was sent": {func(c *confirming) {
+			c.inFlight.Add(many)
+			c.takes = 100 * ms
+			c.cache.pods["uid"].Bound = c.born.Add(30 * ms)
+			c.other(30 * ms)
+		}, "[0s 100ms]", yes},
+		// Its node may have lost the taint since, in a part that the watch has not shown yet.
+		"a pod that was edited after the GET": {func(c *confirming) {
+			c.first(many, time.Second)
+			c.cache.pods["uid"] = &taint.Pod{UID: "uid", Node: "n1", Bound: c.born, Seen: time.Now()}
+			c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
+		}, "[0s 1s]", no},
+		"a GET that hangs is not waited for once it no longer counts": {func(c *confirming) {
+			c.inFlight.Add(many)
+			c.takes = 30 * time.Second
+			c.other(5001 * ms)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.takes = 0
+		}, "[0s 5.001s]", yes},
+		"calls pause since the GET": {func(c *confirming) {
+			c.first(many, time.Second)
+			paused := time.Now()
+			c.PausedSince = func() time.Time { return paused }
+			time.Sleep(time.Second)
+		}, "[0s 2s]", yes},
+		"an evictor that does not ask is confirmed once for each call": {func(c *confirming) {
+			c.Evictor = plain{c}
+			c.first(0, time.Second)
+			c.live.Spec.Taints = nil
+		}, "[0s 1s]", no},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newConfirming()
+			row.before(c)
+			if o := c.evict(t.Context(), "uid"); o.Kind != row.want || fmt.Sprint(c.gets) != row.gets {
+				t.Errorf("%s: got %+v after GETs at %v, want %s and %s", name, o, c.gets, row.want.String(), row.gets)
+			}
+			time.Sleep(time.Minute) // until the other call has ended
 		})
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
-			t.Errorf("got %+v with %d calls", o, len(c.made))
-		}
-		c.takes = 0
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
-			t.Errorf("the next try: got %+v", o)
-		}
-	})
+	}
 }
+
+// plain hides that an evictor asks before each request.
+type plain struct{ Evictor }
 
 func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -449,139 +444,6 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 	})
 }
 
-func TestOfANodeOnlyWhatCountsIsKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.evict(t.Context(), "uid")
-		want := LiveNode{Sent: c.born, UID: "node", ResourceVersion: "10", Taints: c.live.Spec.Taints}
-		if diff := cmp.Diff(want, c.reads["n1"].live); diff != "" {
-			t.Errorf("kept (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// A webhook may hold the PATCH for 30 s.
-func TestEachRequestRestsOnAGetOfAtMostFiveSeconds(t *testing.T) {
-	for takes, gets := range map[time.Duration]int{5 * time.Second: 1, 5*time.Second + 1: 2, 30 * time.Second: 2} {
-		synctest.Test(t, func(t *testing.T) {
-			c := newConfirming()
-			c.writing = takes
-			if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted || len(c.gets) != gets {
-				t.Errorf("the first request takes %v: got %+v after GETs at %v, want %d", takes, o, c.gets, gets)
-			}
-		})
-	}
-}
-
-func TestATaintThatIsLiftedDuringASlowRequestEndsTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.writing = 30 * time.Second
-		time.AfterFunc(time.Second, func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.live.Spec.Taints, c.live.ResourceVersion = nil, "11"
-		})
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
-			t.Errorf("got %+v with %d calls", o, len(c.made))
-		}
-	})
-}
-
-func TestWhatTheCacheLearnsDuringARequestEndsTheCall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.writing = time.Second
-		time.AfterFunc(c.writing/2, func() { c.cache.change(func(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }) })
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
-			t.Errorf("got %+v with %d calls", o, len(c.made))
-		}
-	})
-}
-
-// A hold that begins and ends during a request is known to the one that withdraws the eviction, and not to the judge.
-func TestAnEvictionThatIsWithdrawnDuringARequestSendsNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.writing = time.Second
-		c.Withdrawn = func(types.UID) bool { return time.Since(c.born) > c.writing/2 }
-		if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Unconfirmed || len(c.made) != 0 {
-			t.Errorf("got %+v with %d calls", o, len(c.made))
-		}
-	})
-}
-
-// plain hides that an evictor asks before each request.
-type plain struct{ Evictor }
-
-func TestAnEvictorThatDoesNotAskIsConfirmedOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.Evictor = plain{c}
-		o := c.evict(t.Context(), "uid")
-		time.Sleep(time.Second)
-		c.live.Spec.Taints = nil
-		o2 := c.evict(t.Context(), "uid")
-		if o.Kind != eviction.Accepted || o2.Kind != eviction.Unconfirmed || len(c.made) != 1 {
-			t.Errorf("got %+v and %+v with %d calls", o, o2, len(c.made))
-		}
-	})
-}
-
-func TestAGetThatTakesLongerThanItCountsConfirmsNothing(t *testing.T) {
-	for takes, want := range map[time.Duration]eviction.Kind{
-		5 * time.Second: eviction.Accepted, 5*time.Second + 1: eviction.Unconfirmed, 30 * time.Second: eviction.Unconfirmed,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			c := newConfirming()
-			c.takes = takes
-			if o := c.evict(t.Context(), "uid"); o.Kind != want {
-				t.Errorf("a GET of %v: got %+v", takes, o)
-			}
-			c.takes = 0
-			if o := c.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
-				t.Errorf("the next try: got %+v", o)
-			}
-		})
-	}
-}
-
-// Whatever holds up one GET holds up no call that comes when its answer would no longer count.
-func TestAGetThatHangsIsNotWaitedForOnceItNoLongerCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.busy()
-		c.takes = 30 * time.Second
-		c.cache.pods["late"] = &taint.Pod{UID: "late", Node: "n1"}
-		var calls sync.WaitGroup
-		calls.Go(func() { c.evict(t.Context(), "uid") })
-		time.Sleep(maxReadAge + time.Millisecond)
-		c.mu.Lock()
-		c.takes = 0
-		c.mu.Unlock()
-		if o := c.evict(t.Context(), "late"); o.Kind != eviction.Accepted || time.Since(c.born) != maxReadAge+time.Millisecond {
-			t.Errorf("got %+v after %v", o, time.Since(c.born))
-		}
-		calls.Wait()
-	})
-}
-
-func TestWhileFewCallsAreUnderWayEachNeedsAGetFromAfterItBegan(t *testing.T) {
-	for others, gets := range map[int32]int{0: 2, maxUnshared - 1: 2, maxUnshared: 1} {
-		synctest.Test(t, func(t *testing.T) {
-			c := newConfirming()
-			c.inFlight.Add(others)
-			for range 2 {
-				c.evict(t.Context(), "uid")
-				time.Sleep(time.Millisecond)
-			}
-			if len(c.made) != 2 || len(c.gets) != gets {
-				t.Errorf("with %d others: %d calls, GETs at %v, want %d", others, len(c.made), c.gets, gets)
-			}
-		})
-	}
-}
-
 // A burst of 30 pods on each of 100 nodes, by 32 workers, at 300 pods a second: both requests of each call
 // are confirmed by a GET for the node each 5 s, and few more.
 func TestABurstTakesFewGets(t *testing.T) {
@@ -601,23 +463,6 @@ func TestABurstTakesFewGets(t *testing.T) {
 		t.Logf("%d GETs in %v", len(c.gets), took)
 		if most := 100*int(took/maxReadAge+1) + 40; len(c.made) != 3000 || len(c.gets) > most {
 			t.Errorf("%d calls with %d GETs in %v, want at most %d", len(c.made), len(c.gets), took, most)
-		}
-	})
-}
-
-func TestWhileCallsPauseTheNodeIsReadAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := aSecondAfterAGet(t)
-		c.evict(t.Context(), "uid")
-		if len(c.gets) != 1 {
-			t.Fatalf("%d GETs, want one that serves both calls", len(c.gets))
-		}
-		paused := time.Now()
-		c.PausedSince = func() time.Time { return paused }
-		time.Sleep(time.Second)
-		c.evict(t.Context(), "uid")
-		if len(c.gets) != 2 {
-			t.Errorf("%d GETs, want a new one in the pause", len(c.gets))
 		}
 	})
 }
@@ -684,29 +529,6 @@ func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) 
 		synctest.Wait()
 		if !d.PausedSince().IsZero() || d.InFlight() != 32 {
 			t.Errorf("paused since %v, %d in flight, want 32 of them", d.PausedSince(), d.InFlight())
-		}
-	})
-}
-
-func TestOneProbeIsOneGET(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.err = connectionRefused()
-		d := dispatcherOf(t, c, 40)
-		time.Sleep(4 * time.Minute)
-		synctest.Wait()
-		if d.PausedSince().IsZero() {
-			t.Error("calls do not pause")
-		}
-		last := slices.IndexFunc(c.gets, func(at time.Duration) bool { return at > 0 }) - 1 // of the calls that began the pause
-		for i, at := range c.gets[last+1:] {
-			pause := min(100*time.Millisecond<<min(i, 20), 30*time.Second)
-			if after := at - c.gets[last+i]; after < pause/2 || after > pause {
-				t.Errorf("GET %d comes %v after the GET before, want half to all of %v", i, after, pause)
-			}
-		}
-		if n := len(c.gets) - last; n < 14 {
-			t.Errorf("%d GETs in the pause", n)
 		}
 	})
 }

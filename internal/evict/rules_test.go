@@ -156,6 +156,26 @@ func outcomeTests() []outcomeTest {
 	}
 }
 
+// mayHaveDeleted has the rows after which the pod may have been deleted. A token of a rate is kept for each such call.
+var mayHaveDeleted = map[string]bool{
+	"a preflight is not supported":                                      true, // the DELETE after it is accepted
+	"a deletion is accepted at once":                                    true,
+	"a deletion is accepted for later":                                  true,
+	"an eviction is accepted with a body that nobody reads":             true,
+	"an eviction is accepted with the pod's resourceVersion as in 1.38": true,
+	"bad gateway":                              true,
+	"unavailable":                              true,
+	"a proxy's page says gateway timeout":      true,
+	"admission holds a deletion for too long":  true,
+	"admission holds an eviction for too long": true,
+	"the server failed":                        true,
+	"a redirect to nowhere":                    true,
+	"the caller gives up":                      true,
+	"no answer in time":                        true,
+	"connection cut":                           true,
+	"TLS failure":                              true,
+}
+
 // evictionFor returns an eviction that sends the verb, and the options for it.
 func evictionFor(v verb) (eviction.Request, APIOptions) {
 	e := someRequest()
@@ -176,17 +196,30 @@ func TestEveryRowOfTheTable(t *testing.T) {
 			s := newServer(t)
 			s.replies[test.verb] = test.reply
 			e, options := evictionFor(test.verb)
+			got := eviction.Outcome{}
 			if test.verb == getVerb {
-				check(t, getNode(t, s), test)
-				return
+				got = getNode(t, s)
+			} else {
+				got = evictOnce(t, s, options, e)
 			}
-			check(t, apiOf(t, clientOf(t, s), options).Evict(context.Background(), e), test)
+			check(t, got, test)
+			if got.MayHaveDeleted() != mayHaveDeleted[test.name] {
+				t.Errorf("it may have deleted the pod: %t, want %t", got.MayHaveDeleted(), mayHaveDeleted[test.name])
+			}
 		})
 	}
 	for _, test := range silenceTests() {
 		t.Run(test.name, func(t *testing.T) {
-			api, ctx := test.api(t)
-			check(t, api.Evict(ctx, someRequest()), outcomeTest{kind: test.kind, cause: test.cause})
+			for _, disrupted := range []bool{true, false} { // otherwise the PATCH is lost
+				api, ctx := test.api(t)
+				e := someRequest()
+				e.Pod.Disrupted = disrupted
+				got := api.Evict(ctx, e)
+				check(t, got, outcomeTest{kind: test.kind, cause: test.cause})
+				if may := got.MayHaveDeleted(); may != (mayHaveDeleted[test.name] && disrupted) {
+					t.Errorf("disrupted %t: it may have deleted the pod: %t", disrupted, may)
+				}
+			}
 		})
 	}
 	for i, row := range outcomeRows() {
@@ -333,20 +366,28 @@ func TestEachCauseIsOfTheFixedSet(t *testing.T) {
 	}
 }
 
-func TestRowsReadAsATable(t *testing.T) {
-	rows := outcomeRows()
-	for _, want := range []outcomeRow{
-		{"preflight", "400", "does not support dry run", "go on", "", "a webhook with side effects: the preflight can't tell, so the call goes on"},
-		{"delete, evict", "200-299", "", "accepted", "", "the API server took the deletion; its cache may have lacked a budget that was just created"},
-		{"any", "any other", "", "failed", "unknown", "an answer that nobody expects"},
-	} {
-		if !slices.Contains(rows, want) {
-			t.Errorf("no row %+v", want)
-		}
+func TestACallThatEndsBeforeItsDeletionHasDeletedNothing(t *testing.T) {
+	s := newServer(t)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	api := apiOf(t, clientOf(t, s), APIOptions{})
+	unconfirmed := func(o eviction.Outcome) eviction.Outcome {
+		no := func(context.Context) (eviction.Outcome, bool) { return o, false }
+		return api.EvictConfirmed(t.Context(), someRequest(), no)
 	}
-	for _, row := range rows {
-		if row.Request == "" || row.Outcome == "none" || row.Means == "" {
-			t.Errorf("row %+v has gaps", row)
+	following := apiOf(t, clientOf(t, s), APIOptions{Leading: func() bool { return false }})
+	for name, o := range map[string]eviction.Outcome{
+		"the node can't be read": unconfirmed(eviction.Outcome{Kind: eviction.Failed, NodeRead: true}),
+		"unconfirmed":            unconfirmed(eviction.Outcome{Kind: eviction.Unconfirmed}),
+		"another process leads":  following.Evict(t.Context(), someRequest()),
+		"its context had ended":  api.Evict(ended, someRequest()),
+		"a GET that is cut short": func() eviction.Outcome {
+			o, _ := newConfirming().confirmSince(ended, new(someRequest()), time.Now)
+			return o
+		}(),
+	} {
+		if o.MayHaveDeleted() {
+			t.Errorf("%s: got %+v", name, o)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -93,12 +94,13 @@ func (s *server) requests() []request {
 	return s.seen
 }
 
-func (s *server) verbs() []verb {
-	var verbs []verb
+// sent returns the requests by their verbs: "patch, delete".
+func (s *server) sent() string {
+	var verbs []string
 	for _, r := range s.requests() {
-		verbs = append(verbs, r.Verb)
+		verbs = append(verbs, r.Verb.String())
 	}
-	return verbs
+	return strings.Join(verbs, ", ")
 }
 
 func verbOf(r *http.Request, body string) verb {

@@ -165,41 +165,6 @@ func TestACallIsConfirmedIfItsActionIsDue(t *testing.T) {
 	}
 }
 
-// A call sends what the configuration said when it began: after a reload, the next call sends what it says by then.
-func TestACallIsConfirmedOnlyAsLongAsTheConfigurationPermitsTheSameRequest(t *testing.T) {
-	const otherWay = "is to be evicted in another way: "
-	began := policy.Sent{Method: policy.Evict, Policy: "drain", TaintKey: "key", GracePeriodSeconds: new(int64(20))}
-	for name, c := range map[string]struct {
-		reload func(p *policy.Policy)
-		want   string // part of the reason; empty: confirmed
-	}{
-		"nothing has changed":       {func(*policy.Policy) {}, ""},
-		"another policy decides":    {func(p *policy.Policy) { p.Name = "other" }, otherWay + "Evict by policy other"},
-		"the method is Delete":      {func(p *policy.Policy) { p.Method, p.DeleteAfter = policy.Delete, nil }, "to be evicted from node n1 at"},
-		"the grace period is gone":  {func(p *policy.Policy) { p.GracePeriod = nil }, otherWay + "Evict by policy drain, because"},
-		"the grace period is 10 s":  {func(p *policy.Policy) { p.GracePeriod.Max = *after(10 * time.Second) }, "of at most 10s"},
-		"deleteAfter is longer":     {func(p *policy.Policy) { p.DeleteAfter = after(time.Hour) }, ""},
-		"the taint is tolerated":    {func(p *policy.Policy) { p.Tolerations = &policy.Tolerations{Absent: after(time.Hour)} }, "at 2026-01-01T01:00:00"},
-		"the policy counts no more": {func(p *policy.Policy) { p.Match.Taints[0].Key = "unheard-of" }, "verdict has changed"},
-	} {
-		j := newJudged(noExecute("key"))
-		p := drained(time.Minute)[0]
-		p.GracePeriod = &policy.GracePeriod{Max: *after(20 * time.Second)}
-		c.reload(&p)
-		j.config.Policies, j.sent = []policy.Policy{p}, began
-		wantReason(t, name, j, c.want)
-	}
-}
-
-func TestACallBecauseOfATaintThatRatesPassOverIsConfirmedByThatTaint(t *testing.T) {
-	j := newJudged(noExecute("key"), noExecute("dead"))
-	j.config.Guards.Rates = []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "key"}}, EvictionsPerSecond: 1, Burst: 1}}
-	j.sent = policy.Sent{Method: policy.Delete, TaintKey: "dead"}
-	wantReason(t, "both taints are there", j, "")
-	j.live.Taints = j.live.Taints[:1]
-	wantReason(t, "the taint is gone from the node", j, "does not have the taint dead")
-}
-
 func wantReason(t *testing.T, name string, j *judged, want string) {
 	t.Helper()
 	if got := j.why(t); (got == "") != (want == "") || !contains(got, want) {

@@ -1,6 +1,7 @@
 package shard_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -77,49 +78,6 @@ func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestAReplacedPodHasItsOwnCountdown(t *testing.T) {
-	p := newPlay(t)
-	p.add("old", bears("gpu", 4))
-	p.taint("gpu", 0)
-	p.nodeChanged(0)
-	p.remove("old")
-	p.add("new", bears("gpu", 4))
-	p.change("new", func(pod *taint.Pod) { pod.Name, pod.Bound = "old", at(3) })
-	p.podChanged(3, "old")
-	p.podChanged(3, "new")
-	p.wantNone(6.9)
-	p.wantStart(7, "new")
-}
-
-func TestNoCallStartsBeforeTheOutcomeOfTheLastIsTakenIn(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.wantStart(0, "a")
-	p.nodeChanged(1)
-	p.podChanged(1, "a")
-	p.wantNone(100)
-	p.end("a", failed(eviction.CauseServer))
-	p.nodeChanged(101)
-	p.wantNone(102)
-	p.podChanged(103, "a")
-	p.wantStart(104, "a")
-}
-
-func TestNoCallStartsOnceOneWasAccepted(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.wantStart(0, "a")
-	p.ended(1, "a", accepted)
-	p.nodeChanged(2)
-	p.wantNone(100)
-
-	// Nor when the taint comes back before the watch has shown the pod's end.
-	p.lift("gpu")
-	p.nodeChanged(101)
-	p.taint("gpu", 102)
-	p.nodeChanged(102)
-	p.wantNone(1000)
-	p.wantNotes()
 }
 
 // The jitter is 0.5: a wait that doubles is three quarters of its full length. Judging again never shortens a wait.
@@ -253,55 +211,45 @@ func TestADryRunIsMadeOncePerPodThatIsDue(t *testing.T) {
 	p.wantNotes(eviction.EvictionCancelled)
 }
 
-func TestAnEvictionThatWaitsIsOvertakenWhenAnotherClientDeletesThePod(t *testing.T) {
+func TestAnEvictionThatWaitsOrIsHeldIsOvertakenWhenAnotherClientDeletesThePod(t *testing.T) {
 	terminate := func(p *play) {
 		p.change("a", func(pod *taint.Pod) { pod.Terminating = true })
 		p.podChanged(5, "a")
 	}
-	for _, c := range []struct {
-		name  string
-		until func(p *play)
-		want  bool
-	}{
-		{"scheduled", terminate, true},
-		{"offered", func(p *play) { p.pass(5); terminate(p) }, true},
-		{"blocked by a budget, with its own deadline and not that of the next try", func(p *play) { p.tried(4, blocked); terminate(p) }, true},
-		{"its call is under way", func(p *play) { p.wantStart(4, "a"); terminate(p) }, false},
-		{"its call has failed after it", func(p *play) { p.wantStart(4, "a"); terminate(p); p.ended(5, "a", failed("")) }, false},
-		{"its deletion was accepted", func(p *play) { p.tried(4, accepted); terminate(p) }, false},
-		{"the taint was lifted before", func(p *play) { p.lift("gpu"); p.nodeChanged(2); terminate(p) }, false},
-		{"the pod has finished", func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded }) }, false},
-		{"the pod is gone", func(p *play) { p.remove("a") }, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			p := newTaintedPlay(t, 4)
-			c.until(p)
-			p.podChanged(5, "a")
-			p.podChanged(6, "a")
-			if got := len(p.overtaken) == 1; got != c.want || got && !p.overtaken[0].Deadline.Equal(at(4)) {
-				t.Errorf("overtaken: %+v, want %v", p.overtaken, c.want)
-			}
-		})
-	}
-}
-
-func TestAnEvictionThatIsHeldIsOvertakenToo(t *testing.T) {
+	finish := func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Phase = v1.PodSucceeded }) }
+	hold := func(p *play) { p.reconfigured(0, of("gpu", policy.Hold)) }
+	deadline, none := []time.Time{at(4)}, []time.Time{{}}
 	for name, c := range map[string]struct {
-		then func(p *play)
-		want int
+		until func(p *play)
+		want  []time.Time // the deadlines of what is overtaken
 	}{
-		"the pod terminates":      {func(p *play) { p.change("a", func(pod *taint.Pod) { pod.Terminating = true }) }, 1},
-		"the taint is lifted":     {func(p *play) { p.lift("gpu") }, 0},
-		"the pod is gone at once": {func(p *play) { p.remove("a") }, 0},
+		"scheduled": {terminate, deadline},
+		"offered":   {func(p *play) { p.pass(5); terminate(p) }, deadline},
+		"blocked by a budget, with its own deadline and not that of the next try": {
+			func(p *play) { p.tried(4, blocked); terminate(p) }, deadline,
+		},
+		"its call is under way": {func(p *play) { p.wantStart(4, "a"); terminate(p) }, nil},
+		"its call has failed after it": {
+			func(p *play) { p.wantStart(4, "a"); terminate(p); p.ended(5, "a", failed("")) }, nil,
+		},
+		"its deletion was accepted":     {func(p *play) { p.tried(4, accepted); terminate(p) }, nil},
+		"the taint was lifted before":   {func(p *play) { p.lift("gpu"); p.nodeChanged(2); terminate(p) }, nil},
+		"the pod has finished":          {finish, nil},
+		"the pod is gone":               {func(p *play) { p.remove("a") }, nil},
+		"held":                          {func(p *play) { hold(p); terminate(p) }, none},
+		"held, and the taint is lifted": {func(p *play) { hold(p); p.lift("gpu"); p.nodeChanged(1) }, nil},
+		"held, and the pod is gone":     {func(p *play) { hold(p); p.remove("a") }, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPolicyPlay(t, of("gpu", policy.Hold))
-			c.then(p)
-			p.nodeChanged(1)
-			p.podChanged(1, "a")
-			if len(p.overtaken) != c.want || c.want > 0 && !p.overtaken[0].Deadline.IsZero() {
-				t.Errorf("overtaken: %+v, want %d, without a deadline", p.overtaken, c.want)
-			}
-		})
+		p := newTaintedPlay(t, 4)
+		c.until(p)
+		p.podChanged(5, "a")
+		p.podChanged(6, "a")
+		var got []time.Time
+		for _, o := range p.overtaken {
+			got = append(got, o.Deadline)
+		}
+		if !slices.EqualFunc(got, c.want, time.Time.Equal) {
+			t.Errorf("%s: overtaken: %+v, want %v", name, p.overtaken, c.want)
+		}
 	}
 }

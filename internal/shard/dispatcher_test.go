@@ -142,79 +142,79 @@ func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
 	})
 }
 
-// The pod n-0 is due at second 1. Its first call is denied.
+// The pod n-0 is due at second 1. Its first call has this outcome, and the second one is accepted.
 func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
-	tenth := []policy.Rate{rate("cluster", 0.1)}
+	tenth := dispatch.CoreOptions{Rates: []policy.Rate{rate("cluster", 0.1)}}
+	paused, plain := dispatch.CoreOptions{Paused: true}, dispatch.CoreOptions{}
 	judged := func(r *real, second float64, policies ...policy.Policy) {
 		r.sleep(second)
 		r.SetJudge(judgeOf(r.t, policies...))
 		r.NodeChanged("n")
 	}
-	hold := of("gpu", policy.Hold)
+	hold, throttled := of("gpu", policy.Hold), eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Second}
+	webhook := failed(eviction.CauseWebhook)
 	for name, c := range map[string]struct {
 		options dispatch.CoreOptions
 		play    func(r *real)
-		want    eviction.LateBy
+		outcome eviction.Outcome // if it is denied, a token of a rate comes back
+		want    [2]eviction.LateBy
 	}{
-		"nothing":                   {dispatch.CoreOptions{}, func(*real) {}, ""},
-		"a rate":                    {dispatch.CoreOptions{Rates: tenth}, func(*real) {}, eviction.LateByRate},
-		"a rate that has a token":   {dispatch.CoreOptions{Rates: tenth}, func(r *real) { r.bears("n-0", bears("gpu", 15)) }, ""},
-		"a rate, and a new verdict": {dispatch.CoreOptions{Rates: tenth}, func(r *real) { r.sleep(5); r.bears("n-0", bears("gpu", 2)) }, eviction.LateByRate},
-		"a hold":                    {dispatch.CoreOptions{}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByHold},
-		"a hold that ends before":   {dispatch.CoreOptions{}, func(r *real) { judged(r, 0.2, hold); judged(r, 0.8) }, ""},
-		"a hold, then a rate":       {dispatch.CoreOptions{Rates: tenth}, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, eviction.LateByRate},
-		"a pause":                   {dispatch.CoreOptions{Paused: true}, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, eviction.LateByHold},
-		"a pause that ends before":  {dispatch.CoreOptions{Paused: true}, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, ""},
-		"a rate, before the taint was set again": {dispatch.CoreOptions{Rates: tenth}, func(r *real) {
+		"nothing": {plain, func(*real) {}, denied, [2]eviction.LateBy{}},
+		"a rate":  {tenth, func(*real) {}, denied, both(eviction.LateByRate)},
+		"a rate that has a token": {
+			tenth, func(r *real) { r.bears("n-0", bears("gpu", 15)) }, denied, [2]eviction.LateBy{},
+		},
+		"a rate, and a new verdict": {
+			tenth, func(r *real) { r.sleep(5); r.bears("n-0", bears("gpu", 2)) }, denied, both(eviction.LateByRate),
+		},
+		"a hold": {plain, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, denied, both(eviction.LateByHold)},
+		"a hold that ends before": {
+			plain, func(r *real) { judged(r, 0.2, hold); judged(r, 0.8) }, denied, [2]eviction.LateBy{},
+		},
+		"a hold, then a rate": {
+			tenth, func(r *real) { judged(r, 0.5, hold); judged(r, 5) }, denied, both(eviction.LateByRate),
+		},
+		"a pause": {
+			paused, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, denied, both(eviction.LateByHold),
+		},
+		"a pause that ends before": {
+			paused, func(r *real) { r.sleep(0.5); r.dispatcher.SetPaused(false) }, denied, [2]eviction.LateBy{},
+		},
+		"a pause, then a budget": {
+			paused, func(r *real) { r.sleep(5); r.dispatcher.SetPaused(false) }, blocked,
+			[2]eviction.LateBy{eviction.LateByHold, eviction.LateByBudget},
+		},
+		"a rate, before the taint was set again": {tenth, func(r *real) {
 			r.sleep(5)
 			r.lift("gpu")
 			r.NodeChanged("n")
 			r.sleep(6)
 			r.taint("gpu", 14)
 			r.NodeChanged("n")
-		}, ""},
+		}, denied, [2]eviction.LateBy{}},
+		"a budget":    {plain, func(*real) {}, blocked, [2]eviction.LateBy{"", eviction.LateByBudget}},
+		"a webhook":   {plain, func(*real) {}, webhook, [2]eviction.LateBy{"", eviction.LateBySlowCalls}},
+		"an overload": {plain, func(*real) {}, throttled, [2]eviction.LateBy{"", eviction.LateByOutage}},
 	} {
 		inBubble(t, name, func(t *testing.T) {
 			r := running(t, c.options)
 			r.answer = func(e eviction.Request) eviction.Outcome {
 				if e.Attempt == 1 {
-					return denied // a token comes back, so the next call has one at once
+					return c.outcome
 				}
 				return accepted
 			}
 			r.put("n", "", 1)
 			c.play(r)
 			r.sleep(30)
-			if r.calls() != 2 || r.made[0].LateBy != c.want || r.made[1].LateBy != c.want {
+			if r.calls() != 2 || r.made[0].LateBy != c.want[0] || r.made[1].LateBy != c.want[1] {
 				t.Errorf("got %+v, want %q", r.made, c.want)
 			}
 		})
 	}
 }
 
-func TestTheOutcomeOfACallExplainsThatTheNextOneIsLate(t *testing.T) {
-	for want, first := range map[eviction.LateBy]eviction.Outcome{
-		eviction.LateByBudget:    blocked,
-		eviction.LateBySlowCalls: failed(eviction.CauseWebhook),
-		eviction.LateByOutage:    {Kind: eviction.Throttled, RetryAfter: time.Second},
-		eviction.LateByNothing:   denied,
-	} {
-		inBubble(t, first.Kind.String(), func(t *testing.T) {
-			r := running(t, dispatch.CoreOptions{})
-			r.answer = func(e eviction.Request) eviction.Outcome {
-				if e.Attempt == 1 {
-					return first
-				}
-				return accepted
-			}
-			r.put("n", "", 1)
-			r.sleep(30)
-			if r.calls() != 2 || r.made[0].LateBy != "" || r.made[1].LateBy != want {
-				t.Errorf("got %+v, want %q", r.made, want)
-			}
-		})
-	}
-}
+func both(by eviction.LateBy) [2]eviction.LateBy { return [2]eviction.LateBy{by, by} }
 
 // In any order of events, rates, slow calls and failures delay evictions and lose none.
 func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
@@ -266,25 +266,6 @@ func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestABudgetExplainsLatenessAlsoAfterAPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := running(t, dispatch.CoreOptions{Paused: true})
-		r.answer = func(e eviction.Request) eviction.Outcome {
-			if time.Since(zero) < time.Hour {
-				return blocked
-			}
-			return accepted
-		}
-		r.put("n", "", 1)
-		r.sleep(60)
-		r.dispatcher.SetPaused(false)
-		r.sleep(4000)
-		if first, last := r.made[0].LateBy, r.made[len(r.made)-1].LateBy; first != eviction.LateByHold || last != eviction.LateByBudget {
-			t.Errorf("the first call is late by %q, the last of %d by %q", first, len(r.made), last)
-		}
-	})
 }
 
 // A drain that a rate limits is not overdue: the deadlines of its calls under way are as old as those of the others.

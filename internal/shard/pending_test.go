@@ -135,21 +135,6 @@ func (m *machine) stuck(uid types.UID) eviction.State {
 	return ""
 }
 
-func TestAnEvictionWhoseDeadlineComesDuringABackoffIsDueFromThenOn(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.tried(0.95, failed("")) // the next call is at 1.025
-	p.tolerate("a", bears("gpu", 1))
-	p.podChanged(0.96, "a")
-	if got := statesOf(p.core.Pending(at(0.96))); got[eviction.StateScheduled] != 1 {
-		t.Errorf("before its deadline: counted are %v", got)
-	}
-	p.pass(1)
-	if got := statesOf(p.core.Pending(at(1))); got[eviction.StateDue] != 1 || len(p.waiting) != 0 {
-		t.Errorf("at its deadline: counted are %v, %d are offered", got, len(p.waiting))
-	}
-	p.wantStart(1.03, "a")
-}
-
 func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
 	p := newPlay(t)
 	for i, uid := range someUIDs {

@@ -234,14 +234,57 @@ func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
 	return -1
 }
 
-func TestTheEndOfOneOfTwoHoldsDelaysADeletionByDeleteAfter(t *testing.T) {
-	p := newPolicyPlay(t, of("gpu", policy.Hold), of("disk", policy.Hold))
-	p.taint("disk", 0)
-	p.nodeChanged(0)
-	p.reconfigured(100, evicting(90*time.Second), of("disk", policy.Hold))
-	p.tried(100, blocked)
-	if got := p.deletedBy(300, blocked); got != 190 {
-		t.Errorf("deleted at second %v, want 190", got)
+func TestWhenADeletionByDeleteAfterStarts(t *testing.T) {
+	hold, server := of("gpu", policy.Hold), failed(eviction.CauseServer)
+	for name, c := range map[string]struct {
+		policies []policy.Policy
+		play     func(p *play)
+		others   eviction.Outcome // of the requests that follow
+		want     float64          // -1: never
+	}{
+		"one of two holds has ended": {[]policy.Policy{hold, of("disk", policy.Hold)}, func(p *play) {
+			p.taint("disk", 0)
+			p.nodeChanged(0)
+			p.reconfigured(100, evicting(90*time.Second), of("disk", policy.Hold))
+			p.tried(100, blocked)
+		}, blocked, 190},
+		"it was refused before a hold, and after it": {[]policy.Policy{evicting(30 * time.Second)}, func(p *play) {
+			p.tried(4, blocked)
+			p.reconfigured(5, hold)
+			p.wantNone(40)
+			p.reconfigured(50, evicting(30*time.Second))
+			if e := p.tried(50, blocked); e.Method != policy.Evict || e.Attempt != 1 {
+				p.t.Errorf("got %+v", e)
+			}
+		}, blocked, 80},
+		"it was refused before a hold, and a call lasts through the hold": {
+			[]policy.Policy{evicting(30 * time.Second)}, func(p *play) {
+				p.tried(4, blocked)
+				p.wantStart(4.375, "a")
+				p.reconfigured(5, hold)
+				p.reconfigured(50, evicting(30*time.Second))
+				p.ended(51, "a", server)
+			}, server, -1,
+		},
+		"this process begins late, so the first request is refused after deleteAfter": {
+			[]policy.Policy{evicting(2 * time.Hour)}, func(p *play) {
+				if e := p.tried(4+7200+100, blocked); e.Method != policy.Evict {
+					p.t.Errorf("got %s", e.Method)
+				}
+			}, blocked, 4 + 7200 + 160,
+		},
+		// A deletion that no budget delays counts even if an earlier one, by deleteAfter, may not be sent yet.
+		"another taint deletes without a request": {[]policy.Policy{evicting(30 * time.Second)}, func(p *play) {
+			p.tolerate("a", bears("gpu", 4), bears("disk", 40))
+			p.taint("disk", 0)
+			p.nodeChanged(0)
+		}, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}, 40},
+	} {
+		p := newPolicyPlay(t, c.policies...)
+		c.play(p)
+		if got := p.deletedBy(8000, c.others); got != c.want || p.core.Held() != 0 {
+			t.Errorf("%s: deleted at second %v, want %v; %d are held", name, got, c.want, p.core.Held())
+		}
 	}
 }
 
@@ -251,29 +294,6 @@ func TestAHoldWithAnEarlierDeadlineEndsNoOther(t *testing.T) {
 	got := p.core.Step(at(0), shard.NodeChanged{Name: "n"}).Holds
 	if diff := cmp.Diff([]shard.Holding{{Policy: "disk", Pods: 1}}, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestARefusalFromBeforeAHoldDoesNotCountAlthoughACallLastsThroughTheHold(t *testing.T) {
-	p := newPolicyPlay(t, evicting(30*time.Second))
-	p.tried(4, blocked)
-	p.wantStart(4.375, "a")
-	p.reconfigured(5, of("gpu", policy.Hold))
-	p.reconfigured(50, evicting(30*time.Second))
-	p.ended(51, "a", failed(eviction.CauseServer))
-	if got := p.deletedBy(200, failed(eviction.CauseServer)); got != -1 {
-		t.Errorf("deleted at second %v, want never", got)
-	}
-}
-
-func TestADeletionNeedsARequestThatWasRefusedAMinuteBefore(t *testing.T) {
-	p := newPolicyPlay(t, evicting(2*time.Hour))
-	const deleteAt = 4 + 7200
-	if e := p.tried(deleteAt+100, blocked); e.Method != policy.Evict { // this process begins late: nothing was refused yet
-		t.Errorf("got %s", e.Method)
-	}
-	if got := p.deletedBy(deleteAt+400, blocked); got != deleteAt+160 {
-		t.Errorf("deleted at second %v, want %v", got, deleteAt+160)
 	}
 }
 
@@ -288,17 +308,6 @@ func TestTheDeathOfItsNodeDeletesAPodWhoseEvictionIsBlocked(t *testing.T) {
 	p.ended(11, "a", blocked)
 	if e := p.wantStart(11, "a"); e.Method != policy.Delete || e.Policy != "" || !e.First || e.Attempt != 3 {
 		t.Errorf("got %+v", e)
-	}
-}
-
-// A deletion that no budget delays counts even if an earlier deletion, by deleteAfter, may not be sent yet.
-func TestADeletionThatNeedsNoRequestDoesNotWaitForARefusal(t *testing.T) {
-	p := newPolicyPlay(t, evicting(30*time.Second))
-	p.tolerate("a", bears("gpu", 4), bears("disk", 40))
-	p.taint("disk", 0)
-	p.nodeChanged(0)
-	if got := p.deletedBy(60, eviction.Outcome{Kind: eviction.Refused, Cause: eviction.CauseRBAC}); got != 40 {
-		t.Errorf("deleted at second %v, want 40", got)
 	}
 }
 
@@ -349,25 +358,6 @@ func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
 		t.Errorf("got the note %+v", n)
 	}
 	p.wantNotes(eviction.EvictionHeld)
-}
-
-func TestAHoldCancelsWhatIsScheduledAndItsEndSchedulesItAgain(t *testing.T) {
-	p := newPolicyPlay(t, evicting(30*time.Second))
-	p.tried(4, blocked)
-	p.reconfigured(5, of("gpu", policy.Hold))
-	p.wantNone(40)
-
-	// The request from before the hold does not count after it.
-	p.reconfigured(50, evicting(30*time.Second))
-	if e := p.tried(50, blocked); e.Method != policy.Evict || e.Attempt != 1 {
-		t.Errorf("got %+v", e)
-	}
-	if got := p.deletedBy(100, blocked); got != 80 {
-		t.Errorf("deleted at second %v, want 80", got)
-	}
-	if p.core.Held() != 0 {
-		t.Errorf("%d are held, want none", p.core.Held())
-	}
 }
 
 func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {

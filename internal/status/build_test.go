@@ -33,30 +33,40 @@ func TestAnEvictionIsShownAndCountedInItsState(t *testing.T) {
 }
 
 func TestAnEvictionSaysWhatWhenAndWhy(t *testing.T) {
-	v := delayed(view("a", "n", 400), eviction.Blocked, "the budget web needs 3 pods")
-	got := shownAs(t, v)
-	want := status.Eviction{
-		UID: "uid-a", Namespace: "ns", Pod: "a", Node: "n", State: eviction.StateBlocked,
-		Deadline: at(400), Taint: "gpu=broken:NoExecute", ExposedSince: at(100), Because: v.Verdict.Because(),
-		NextTry: at(460), Attempts: 2, Cause: "pdb", Message: "the budget web needs 3 pods",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAnEvictionSaysWhatPoliciesAndGuardsSayOfIt(t *testing.T) {
-	v := view("a", "n", 400)
-	v.Policy, v.Method, v.DeleteAt = "maintenance", policy.Evict, at(900)
-	v.Waits, v.DeletedBy = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, taint.DaemonSetController
-	v.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: v.Verdict}
-	got := shownAs(t, v)
-	want := status.Eviction{State: eviction.StateScheduled, Policy: "maintenance", Method: "evict", DeleteAt: at(900), WaitsForRate: "cluster", HeldBy: "breaker outage (eu-1a)"}
-	if got.Because != v.Verdict.Because()+taint.DeletesDaemons {
-		t.Errorf("got %q", got.Because)
-	}
-	if got.State != want.State || got.Policy != want.Policy || got.Method != want.Method || !got.DeleteAt.Equal(want.DeleteAt) || got.WaitsForRate != want.WaitsForRate || got.HeldBy != want.HeldBy || got.DeletedBy != "the DaemonSet controller" {
-		t.Errorf("got %+v, want %+v", got, want)
+	owned := view("b", "n", 400)
+	owned.Pod.Controller = &taint.Owner{Kind: "ReplicaSet", Name: "web-7d9c6"}
+	owned.Pod.Labels = map[string]string{"pod-template-hash": "7d9c6"}
+	guarded := view("c", "n", 400)
+	guarded.Policy, guarded.Method, guarded.DeleteAt = "maintenance", policy.Evict, at(900)
+	guarded.Waits = eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}
+	guarded.DeletedBy = taint.DaemonSetController
+	guarded.Held = policy.Held{By: policy.HeldByBreaker, Name: "outage", Group: "eu-1a", Verdict: guarded.Verdict}
+	for _, c := range []struct {
+		view eviction.View
+		want func(e *status.Eviction) // what differs from a plain one
+	}{
+		{delayed(view("a", "n", 400), eviction.Blocked, "the budget web needs 3 pods"), func(e *status.Eviction) {
+			e.State, e.NextTry, e.Attempts = eviction.StateBlocked, at(460), 2
+			e.Cause, e.Message = "pdb", "the budget web needs 3 pods"
+		}},
+		{owned, func(e *status.Eviction) { e.Owner = &status.Owner{Kind: "Deployment", Name: "web"} }},
+		{guarded, func(e *status.Eviction) {
+			e.Policy, e.Method, e.DeleteAt, e.WaitsForRate = "maintenance", "evict", at(900), "cluster"
+			e.WaitsFor, e.HeldBy = guarded.Waits.String(), "breaker outage (eu-1a)"
+			e.DeletedBy = "the DaemonSet controller"
+			e.Because += taint.DeletesDaemons
+		}},
+	} {
+		name := c.view.Pod.Name
+		want := status.Eviction{
+			UID: "uid-" + name, Namespace: "ns", Pod: name, Node: "n", State: eviction.StateScheduled,
+			Deadline: at(400), NextTry: at(400), Taint: "gpu=broken:NoExecute", ExposedSince: at(100),
+			Because: c.view.Verdict.Because(),
+		}
+		c.want(&want)
+		if diff := cmp.Diff(want, shownAs(t, c.view)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 
@@ -143,35 +153,14 @@ func TestAClockThatIsSetBackDisturbsNoHistory(t *testing.T) {
 	}
 }
 
-func TestTroubleIsToldInWords(t *testing.T) {
-	w := &world{trouble: errors.New("pods can't be watched since 10:00")}
-	var s status.Snapshot
-	get(t, w.server(), "/api/v1/snapshot", &s)
-	if s.Manager.Trouble != "pods can't be watched since 10:00" || s.Manager.Version != "v1" || !s.Manager.Synced {
-		t.Errorf("got %+v", s.Manager)
+func TestTroubleAndWarningsAreToldInWords(t *testing.T) {
+	m := snapshotOf(t, &world{trouble: errors.New("pods can't be watched since 10:00")}).Manager
+	if m.Trouble != "pods can't be watched since 10:00" || m.Warning != "" || m.Version != "v1" || !m.Synced {
+		t.Errorf("got %+v", m)
 	}
-}
-
-func TestAWarningIsShownBesideTheState(t *testing.T) {
-	w := &world{warning: "the original runs, too"}
-	var s status.Snapshot
-	get(t, w.server(), "/api/v1/snapshot", &s)
-	if s.Manager.Warning != "the original runs, too" || s.Manager.Trouble != "" {
-		t.Errorf("got %+v", s.Manager)
-	}
-}
-
-func TestAnEvictionNamesThePodsOwner(t *testing.T) {
-	of := func(controller *taint.Owner) *status.Owner {
-		v := view("p", "n", 60)
-		v.Pod.Controller, v.Pod.Labels = controller, map[string]string{"pod-template-hash": "7d9c6"}
-		return shownAs(t, v).Owner
-	}
-	if got := of(&taint.Owner{Kind: "ReplicaSet", Name: "web-7d9c6"}); got == nil || *got != (status.Owner{Kind: "Deployment", Name: "web"}) {
-		t.Errorf("got %v", got)
-	}
-	if got := of(nil); got != nil {
-		t.Errorf("nobody's pod has the owner %v", got)
+	m = snapshotOf(t, &world{warning: "the original runs, too"}).Manager
+	if m.Trouble != "" || m.Warning != "the original runs, too" {
+		t.Errorf("got %+v", m)
 	}
 }
 

@@ -2,13 +2,10 @@ package status_test
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/taint-manager/taint-manager/internal/status"
 )
 
 func encoding(value string) func(*http.Request) {
@@ -37,18 +34,6 @@ func TestAnswersAreCompressedForThoseWhoTakeGzip(t *testing.T) {
 		if path != "/api/v1/evictions" && text != whole.Body.String() || !strings.HasPrefix(text, whole.Body.String()[:1]) {
 			t.Errorf("%s: another text when compressed: %.200s", path, text)
 		}
-	}
-}
-
-func TestASnapshotIsATenthOfItsSize(t *testing.T) {
-	s := (&world{views: loadOf(1000)}).server()
-	small := ask(s, "/api/v1/snapshot", encoding("gzip"))
-	size := small.Body.Len()
-	text := unzipped(t, small.Body)
-	var got status.Snapshot
-	must(t, json.Unmarshal([]byte(text), &got))
-	if len(got.Evictions) != 1000 || size > len(text)/10 {
-		t.Errorf("%d evictions in %d bytes of %d", len(got.Evictions), size, len(text))
 	}
 }
 

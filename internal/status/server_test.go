@@ -2,7 +2,6 @@ package status_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -182,23 +181,6 @@ func TestFiltersAreOredWithinAndAndedBetween(t *testing.T) {
 		if strings.Join(got, " ") != want || l.Items == nil {
 			t.Errorf("%s: got %v, want %q", query, got, want)
 		}
-	}
-}
-
-func TestTheJSONAndTheSnapshotAreOfOnePiece(t *testing.T) {
-	w := &world{views: loadOf(30)}
-	for i := range 10 {
-		w.nodes = append(w.nodes, node(fmt.Sprintf("n%d", i), 0))
-	}
-	s := w.server()
-	var snapshot status.Snapshot
-	var list status.EvictionList
-	var nodes status.NodeList
-	get(t, s, "/api/v1/snapshot", &snapshot)
-	get(t, s, "/api/v1/evictions", &list)
-	get(t, s, "/api/v1/nodes", &nodes)
-	if len(snapshot.Evictions) != 30 || snapshot.Totals.Scheduled != 30 || list.Total != 30 || len(nodes.Items) != 10 || nodes.Items[3].Evictions != 3 {
-		t.Errorf("%d evictions, %d scheduled, %d listed, nodes %+v", len(snapshot.Evictions), snapshot.Totals.Scheduled, list.Total, nodes.Items)
 	}
 }
 
