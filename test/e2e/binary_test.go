@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -51,6 +52,10 @@ func TestTheProgramSaysWhatItDoesAndServesHealthToAllAndMetricsToThoseWhoMay(t *
 			t.Errorf("%s: got %d, want %d and %q in:\n%.2000s", c.url, code, c.code, c.says, body)
 		}
 	}
+	until(t, "the manager knows to 0.1 s that its clock and the API server's are the same", func() bool {
+		ahead := load.Sum(w.managerMetrics(t, m), "taint_manager_clock_ahead_seconds")
+		return 0 <= ahead && ahead <= 0.1
+	})
 }
 
 // refused runs taint-manager, requires it to end with an exit code other than 0, and returns its output.
