@@ -14,8 +14,8 @@ func TestWithTheBallastGarbageIsCollectedRarely(t *testing.T) {
 	block := ballast()
 	with := collections()
 	runtime.KeepAlive(block)
-	if with == 0 || 3*with > without {
-		t.Errorf("%d collections, and %d without the ballast, want a third of them at most", with, without)
+	if with == 0 || 2*with > without {
+		t.Errorf("%d collections, and %d without the ballast, want half of them at most", with, without)
 	}
 }
 
@@ -34,11 +34,11 @@ func collections() uint32 {
 	return after.NumGC - before.NumGC
 }
 
-// The test runs in a process of its own: in this one, the ballast could get memory that was used before.
+// The test runs in a process of its own that collects no garbage: the ballast could get memory that was used before.
 func TestTheBallastTakesNoMemory(t *testing.T) {
 	if os.Getenv("ALONE") == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), "ALONE=1")
+		cmd.Env = append(os.Environ(), "ALONE=1", "GOGC=off")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
