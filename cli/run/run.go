@@ -108,7 +108,7 @@ func (s *settings) start(ctx context.Context, b Build) (*process, error) {
 	if err := s.checkAccess(ctx, to.Main, access.Host); err != nil {
 		return nil, err
 	}
-	go p.clock.Search(ctx, func(ctx context.Context) {
+	p.clock.Search(ctx, func(ctx context.Context) {
 		to.Lease.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx)
 	})
 	if p.server, err = s.listen(ctx); err != nil {

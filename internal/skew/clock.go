@@ -23,13 +23,18 @@ import (
 type Clock struct {
 	mu       sync.Mutex
 	interval Interval
+	searches sync.WaitGroup
 }
 
 // New returns a clock that has read no response.
 func New() *Clock { return &Clock{} }
 
-// Ahead returns by how much this process's wall clock is ahead now, at least and at most; see [Interval.Ahead].
-func (c *Clock) Ahead(now time.Time) (least, most time.Duration) { return c.measured().Ahead(now) }
+// Ahead returns by how much this process's wall clock is ahead now, at least and at most; see [Interval.Ahead]. It waits
+// for the end of a search.
+func (c *Clock) Ahead(now time.Time) (least, most time.Duration) {
+	c.searches.Wait()
+	return c.measured().Ahead(now)
+}
 
 // tolerance is by how much clocks may differ without a warning.
 const tolerance = 2 * time.Second
@@ -73,18 +78,20 @@ const (
 	longest   = 2 * time.Second
 )
 
-// Search sends a request every 50 ms until the difference of the clocks is known to 100 ms, for 2 s at most. The Date
-// header has whole seconds, so the two responses around the turn of a second tell most. The request must go through
-// [Clock.RoundTripper], and end with its context.
+// Search sends a request every 50 ms until the difference of the clocks is known to 100 ms, for 2 s at most. It does so
+// in a goroutine of its own, and must be called before Ahead. The Date header has whole seconds, so the two responses
+// around the turn of a second tell most. The request must go through [Clock.RoundTripper], and end with its context.
 func (c *Clock) Search(ctx context.Context, request func(context.Context)) {
-	ctx, cancel := context.WithTimeout(ctx, longest)
-	defer cancel()
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		request(ctx)
-		if measured := c.measured(); measured.Measured() && measured.width() <= precision {
-			cancel()
-		}
-	}, every)
+	c.searches.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, longest)
+		defer cancel()
+		wait.UntilWithContext(ctx, func(ctx context.Context) {
+			request(ctx)
+			if measured := c.measured(); measured.Measured() && measured.width() <= precision {
+				cancel()
+			}
+		}, every)
+	})
 }
 
 // observer is a RoundTripper that reads the Date header of successful responses.

@@ -115,8 +115,8 @@ func hasTheDeadlines(s *scene) {
 	s.agrees(s.manage(s.T, election...), 3)
 }
 
-// agrees requires pending to agree with the manager, on this number of pods. Times that are known to the second only may
-// differ by one: when a pod was bound, and how far the manager's clock is ahead of the API server's.
+// agrees requires pending to agree with the manager, on this number of pods. When a pod was bound is known to the second
+// only, so this may differ by one.
 func (s *scene) agrees(m *testcluster.Manager, pods int) {
 	s.Helper()
 	until(s, "the manager has scheduled all", func() bool { return len(s.evictions(m)) == pods })
@@ -128,7 +128,7 @@ func (s *scene) agrees(m *testcluster.Manager, pods int) {
 	}
 	for uid, p := range said {
 		off := p.At.Sub(own[uid]).Seconds()
-		if math.Abs(off) > 2.5 || p.Earliest != nil || p.SinceFrom != "journal" || p.State != "scheduled" {
+		if math.Abs(off) > 1.5 || p.Earliest != nil || p.SinceFrom != "journal" || p.State != "scheduled" {
 			s.Errorf("pending says %+v, and the manager %v", p, own[uid])
 		}
 		s.Logf("%s: %.3f s off", p.Name, off)

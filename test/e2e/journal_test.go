@@ -51,7 +51,7 @@ func killedAndRestarted(s *scene, timed bool) {
 	killed.Kill()
 	s.checkRecord(tainted)
 	restarted := s.manage(s.T, election...)
-	const late = 2 * time.Second // of which one is the uncertainty of the clocks
+	const late = 1500 * time.Millisecond
 	at, ended := s.deletion(s, pod.UID, tainted.after.Add(20*time.Second+late))
 	if !ended || at.Before(tainted.before.Add(20*time.Second)) {
 		s.Fatalf("gone: %v, %v after the taint; want 20 s, and up to %v more", ended, at.Sub(tainted.before), late)
