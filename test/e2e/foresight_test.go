@@ -19,6 +19,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -112,7 +113,11 @@ func hasTheDeadlines(s *scene) {
 	s.pod("late", bears("key", 300), bears("other", 350)) // bound after both taints
 	s.agrees(before, 3)
 	before.Kill()
-	s.agrees(s.manage(s.T, election...), 3)
+	after := s.manage(s.T, election...)
+	until(s, "the next manager has read the journal and leads", func() bool {
+		return load.Sum(s.managerMetrics(s.T, after), "taint_manager_leading") == 1
+	})
+	s.agrees(after, 3)
 }
 
 // agrees requires pending to agree with the manager, on this number of pods. When a pod was bound is known to the second
