@@ -138,14 +138,14 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 		latest = slices.MinFunc([]time.Time{s.Since, latest}, time.Time.Compare)
 		s.Since = latest
 	}
-	covered := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) }
-	states = append(slices.DeleteFunc(states, covered), slices.DeleteFunc(own, func(o TaintState) bool {
-		return o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before) // before the gap
+	states = append(states, slices.DeleteFunc(own, func(o TaintState) bool { // those that ended before the gap
+		return o.Ended && o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before)
 	})...)
 	for i := 1; i < len(states); i++ {
 		states[i].Since = slices.MaxFunc([]time.Time{states[i-1].Since, states[i].Since}, time.Time.Compare)
 	}
-	return dropCovered(states)
+	covered := func(s TaintState) bool { return s.Ended && s.To == l.version && Reaches(s.From, s.To) }
+	return dropCovered(slices.DeleteFunc(states, covered))
 }
 
 // indexOf returns the index of this process's own state that equals recorded state i, or -1: the one that began at the
