@@ -79,8 +79,8 @@ func (c *ServerClock) RoundTripper(next http.RoundTripper) http.RoundTripper {
 func (c *ServerClock) Ahead(now time.Time) (least, most time.Duration) { return c.clock.Ahead(now) }
 
 // Search sends a request every 50 ms until the difference of the clocks is known to 100 ms, for 2 s at most. It does so
-// in a goroutine of its own, and must be called before Ahead. The request must go through RoundTripper, and end with its
-// context. Without a search, a deadline that counts from a timestamp may be a second late after a restart.
+// in a goroutine of its own, and must be called before Ahead. The request must go through RoundTripper, and end with
+// its context. Without a search, a deadline that counts from a timestamp may be a second late after a restart.
 func (c *ServerClock) Search(ctx context.Context, request func(context.Context)) {
 	c.clock.Search(ctx, request)
 }

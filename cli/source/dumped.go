@@ -343,8 +343,8 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 func (c *collected) checkPod(s *Scope, namespaces []string) error {
 	switch {
 	case len(namespaces) > 1:
-		list := flags.JoinWords(namespaces, "and")
-		return hint.Add(fmt.Errorf("%s has a pod %s in the namespaces %s", c, s.Pod, list), "Choose one with --namespace.")
+		err := fmt.Errorf("%s has a pod %s in the namespaces %s", c, s.Pod, flags.JoinWords(namespaces, "and"))
+		return hint.Add(err, "Choose one with --namespace.")
 	case len(namespaces) == 1:
 		return nil
 	}

@@ -75,9 +75,9 @@ type Eviction struct {
 	// all. 1 to 1000. A change takes effect without a restart.
 	Workers int `json:"workers,omitempty" flag:"eviction-workers" jsonschema:"minimum=1,maximum=1000"`
 	// Eviction calls per second. 0 means no limit; otherwise 0.001 to 1000000.
-	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty" flag:"max-evictions-per-second" jsonschema:"minimum=0,maximum=1000000"` //nolint:lll // tags stay on one line
-	// Honor tolerations with the operators Lt and Gt, which compare numbers. If false, these match nothing. A change takes effect without a
-	// restart.
+	MaxEvictionsPerSecond float64 `json:"maxEvictionsPerSecond,omitempty" flag:"max-evictions-per-second" jsonschema:"minimum=0,maximum=1000000"`
+	// Honor tolerations with the operators Lt and Gt, which compare numbers. If false, these match nothing. A change
+	// takes effect without a restart.
 	ComparisonOperators bool `json:"comparisonOperators,omitempty" flag:"comparison-operators"`
 }
 

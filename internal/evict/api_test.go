@@ -104,11 +104,13 @@ func TestRequestsOfAnEviction(t *testing.T) {
 		"a pod that has the condition":     {del, "", disrupted, nil, "delete", yes},
 		"after a refusal":                  {del, "", refusedBefore, nil, "preflight, patch, delete", yes},
 		"a preflight that is refused leaves the condition alone": {
-			del, "", refusedBefore, map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
+			del, "", refusedBefore,
+			map[verb]reply{preflightVerb: {code: 403, body: policyDenial}},
 			"preflight", refused,
 		},
 		"a webhook that does not support dry run is asked for real": {
-			del, "", refusedBefore, map[verb]reply{preflightVerb: {code: 400, body: dryRunUnsupported}},
+			del, "", refusedBefore,
+			map[verb]reply{preflightVerb: {code: 400, body: dryRunUnsupported}},
 			"preflight, patch, delete", yes,
 		},
 		"a patch that fails deletes nothing": {

@@ -29,8 +29,8 @@ type Clock struct {
 // New returns a clock that has read no response.
 func New() *Clock { return &Clock{} }
 
-// Ahead returns by how much this process's wall clock is ahead now, at least and at most; see [Interval.Ahead]. It waits
-// for the end of a search.
+// Ahead returns by how much this process's wall clock is ahead now, at least and at most; see [Interval.Ahead]. It
+// waits for the end of a search.
 func (c *Clock) Ahead(now time.Time) (least, most time.Duration) {
 	c.searches.Wait()
 	return c.measured().Ahead(now)

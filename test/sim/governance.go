@@ -113,8 +113,8 @@ func (g *governance) step(in breaker.Input) {
 	g.p.wakeBy(&g.timer, next, func() { g.step(breaker.TimePassed{}) })
 }
 
-// replaceJudge puts a new judge into force, and has the pods of all nodes judged again. If the cache lacks what the judge
-// needs, such as the labels that tell which recorded holds count, nodes and pods are listed again.
+// replaceJudge puts a new judge into force, and has the pods of all nodes judged again. If the cache lacks what the
+// judge needs, such as the labels that tell which recorded holds count, nodes and pods are listed again.
 func (g *governance) replaceJudge(j policy.Judge) {
 	g.judge = j
 	if g.need() {
