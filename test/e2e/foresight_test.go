@@ -229,7 +229,7 @@ func doesAsToldByExplain(s *scene) {
 	s.manage(s.T)
 	one, other := s.podWith("one", s.labelled, bears("key", 600)), s.pod("other", bears("key", 600))
 	s.budget(1)
-	s.known(1, 1)
+	s.known(1)
 	pause(s, wholeSecond)
 	s.taint("key")
 	goes := func(pod *v1.Pod) bool {

@@ -86,10 +86,10 @@ func (s *scene) notReady(effect v1.TaintEffect) bool {
 	return err == nil && slices.ContainsFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeNotReady && t.Effect == effect })
 }
 
-// tripped reports whether the remarks say that the breaker is tripped.
-func (w *world) tripped(t *testing.T, m *testcluster.Manager, breaker string) bool {
+// tripped reports whether the remarks say that the breaker zone-outage is tripped.
+func (w *world) tripped(t *testing.T, m *testcluster.Manager) bool {
 	t.Helper()
-	return strings.Contains(w.remarks(t, m), breaker+" is tripped")
+	return strings.Contains(w.remarks(t, m), "zone-outage is tripped")
 }
 
 // outage lets all nodes of a zone become not ready, and then all but one ready again. The NoSchedule taints come at once,
@@ -112,10 +112,10 @@ func (w *world) outage(t *testing.T, m *testcluster.Manager) {
 		first = slices.IndexFunc(scenes, func(s *scene) bool { return s.notReady(v1.TaintEffectNoExecute) })
 		return first >= 0
 	})
-	until(scenes[0], "the breaker is tripped", func() bool { return w.tripped(t, m, "zone-outage") })
+	until(scenes[0], "the breaker is tripped", func() bool { return w.tripped(t, m) })
 	began := moment{before: time.Now(), after: time.Now()}
 	scenes[first].stays(pods[first], began, 6)
-	if !w.tripped(t, m, "zone-outage") {
+	if !w.tripped(t, m) {
 		t.Error("the breaker is reset during the outage")
 	}
 
@@ -139,9 +139,9 @@ func (w *world) outage(t *testing.T, m *testcluster.Manager) {
 	back.after = time.Now()
 	scenes[first].stays(pods[first], back, resetAfter.Seconds())
 	if _, ended := w.deletion(t, pods[first].UID, back.after.Add(resetAfter+15*time.Second)); !ended {
-		t.Errorf("the pod of the node that stays dead did not go after the reset; tripped: %v", w.tripped(t, m, "zone-outage"))
+		t.Errorf("the pod of the node that stays dead did not go after the reset; tripped: %v", w.tripped(t, m))
 	}
-	if w.tripped(t, m, "zone-outage") {
+	if w.tripped(t, m) {
 		t.Error("readiness says that the breaker is tripped")
 	}
 	survivor := pods[(first+2)%3]

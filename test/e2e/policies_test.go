@@ -78,8 +78,8 @@ func both(one, two func(*v1.Pod)) func(*v1.Pod) {
 	return func(p *v1.Pod) { one(p); two(p) }
 }
 
-// known waits until the budgets of the scene have counted this many healthy pods, and admit none.
-func (s *scene) known(budgets, healthy int) {
+// known waits until this many budgets of the scene have counted their healthy pod.
+func (s *scene) known(budgets int) {
 	s.Helper()
 	until(s, "the budgets know the pod", func() bool {
 		list, err := s.admin.PolicyV1().PodDisruptionBudgets("default").List(s.Context(), metav1.ListOptions{})
@@ -87,7 +87,7 @@ func (s *scene) known(budgets, healthy int) {
 		for i := range list.Items {
 			of := &list.Items[i]
 			if of.Spec.Selector.MatchLabels["app"] == s.node && of.Status.ObservedGeneration == of.Generation &&
-				of.Status.ExpectedPods == 1 && of.Status.CurrentHealthy == int32(healthy) {
+				of.Status.ExpectedPods == 1 && of.Status.CurrentHealthy == 1 {
 				n++
 			}
 		}
@@ -134,7 +134,7 @@ func (s *scene) deletedAfter(pod *v1.Pod, since moment, from, d float64) {
 func budgetObeyed(s *scene) {
 	pod, free := s.podWith("p", s.labelled), s.pod("free")
 	s.budget(1)
-	s.known(1, 1)
+	s.known(1)
 	tainted := s.taint("budgeted")
 	s.goesAround(free, tainted, 0)
 	s.deletedAfter(pod, tainted, 0, 5)
@@ -149,7 +149,7 @@ func budgetObeyed(s *scene) {
 func budgetAdmits(s *scene) {
 	pod := s.podWith("p", s.labelled)
 	s.budget(1)
-	s.known(1, 1)
+	s.known(1)
 	tainted := s.taint("patient")
 	s.stays(pod, tainted, 7) // longer than another policy's deleteAfter
 	s.budget(0)
@@ -166,7 +166,7 @@ func twoBudgets(s *scene) {
 	s.budget(0)
 	second := strings.Replace(fmt.Sprintf(budgetManifest, s.node, 0), "name: "+s.node, "name: second-"+s.node, 1)
 	must(s, s.Apply(s.Context(), second))
-	s.known(2, 1)
+	s.known(2)
 	s.deletedAfter(pod, s.taint("budgeted"), 0, 5)
 	if blocked := s.blockedEvent(pod); !strings.Contains(blocked.Message, "more than one PodDisruptionBudget") {
 		s.Errorf("the event does not name the cause: %s", blocked.Message)
@@ -191,7 +191,7 @@ func drained(s *scene) {
 	budgeted := s.podWith("budgeted", both(set, s.labelled))
 	daemon, alone := s.podWith("daemon", owned("DaemonSet")), s.pod("alone")
 	s.budget(1)
-	s.known(1, 1)
+	s.known(1)
 	tainted := s.taintNoSchedule(maintenance)
 	s.goesAround(bare, tainted, 1)
 	s.goesAround(unlimited, tainted, 2)
