@@ -3,7 +3,6 @@ package dump
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -80,7 +79,7 @@ func (l *objectLines) skips(line []byte) bool {
 	case l.log == nil && begins:
 		l.logs, l.log = true, append([]byte("==== END logs for "), bytes.TrimRight(what, "\r\n")...)
 	case l.log == nil:
-		return len(line) > 0 && bytes.IndexByte([]byte("WEI"), line[0]) >= 0 && message.Match(line)
+		return len(line) > 0 && strings.IndexByte("WEI", line[0]) >= 0 && message.Match(line)
 	case bytes.Equal(bytes.TrimRight(line, "\r\n"), l.log):
 		l.log = nil
 	}
@@ -134,7 +133,9 @@ func (y *yamlReader) read() error {
 		return nil
 	}
 	if len(line) > 0 { // the text ends where a part of a line does
-		return cmp.Or(y.add(line), y.add([]byte("---")))
+		if err := y.add(line); err != nil {
+			return err
+		}
 	}
 	return y.add([]byte("---"))
 }

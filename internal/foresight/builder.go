@@ -339,24 +339,25 @@ func (b *Builder) newState(kind string, o metav1.Object, written time.Time) *add
 		b.seen[hash] = s
 		return s
 	}
-	name := kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
-	states := cmp.Or(s.twin, &twin{name: name})
 	switch same := s.is(&now); {
 	case same && s.beta && !now.beta:
 		s.version = now
+		return s
 	case same:
 		return nil
-	case now.compare(&s.version) <= 0:
-		s.twin, states.others = states, append(states.others, now)
-		return nil
-	default:
-		b.remove(s)
-		if kind == "pod" {
-			b.podsIn[o.GetNamespace()]--
-		}
-		states.others = append(states.others, s.version)
-		*s = added{version: now, twin: states}
+	case s.twin == nil:
+		s.twin = &twin{name: kind + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")}
 	}
+	if now.compare(&s.version) <= 0 {
+		s.twin.others = append(s.twin.others, now)
+		return nil
+	}
+	b.remove(s)
+	if kind == "pod" {
+		b.podsIn[o.GetNamespace()]--
+	}
+	s.twin.others = append(s.twin.others, s.version)
+	*s = added{version: now, twin: s.twin}
 	return s
 }
 

@@ -45,7 +45,8 @@ func sparedNote(nodes []SparedNode) string {
 		}
 	}
 	node := Verb(len(nodes), nodes[0].Name, "NODE")
-	note := Verb(len(nodes), "node ", "nodes ") + ShortList(names) + Verb(len(nodes), " has", " have") + " the not-ready or unreachable taint only with effect NoSchedule, which starts no countdown. " +
+	note := Verb(len(nodes), "node ", "nodes ") + ShortList(names) + Verb(len(nodes), " has", " have") +
+		" the not-ready or unreachable taint only with effect NoSchedule, which starts no countdown. " +
 		"kube-controller-manager adds the NoExecute taints at a limited rate. It adds none while most nodes of the " +
 		"zone are down, and removes them when it starts, when its leader changes, and while every zone is disrupted"
 	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return n.NotReady.IsZero() }) {

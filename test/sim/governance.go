@@ -57,11 +57,14 @@ func (p *process) takeIn(n int) {
 	g.file = n
 	if g.need() {
 		g.listing++
-		p.nodes.listAgain(func() { p.pods.listAgain(func() { g.listing--; p.force() }) })
+		p.listAgain(func() { g.listing--; p.force() })
 		return
 	}
 	p.force()
 }
+
+// listAgain makes the process list nodes and then pods again, and calls the function once both lists are complete.
+func (p *process) listAgain(do func()) { p.nodes.listAgain(func() { p.pods.listAgain(do) }) }
 
 // force puts the latest file into force, once the cache has what it needs.
 func (p *process) force() {
@@ -118,7 +121,7 @@ func (g *governance) step(in breaker.Input) {
 func (g *governance) replaceJudge(j policy.Judge) {
 	g.judge = j
 	if g.need() {
-		g.p.nodes.listAgain(func() { g.p.pods.listAgain(func() {}) })
+		g.p.listAgain(func() {})
 	}
 	for i := range g.p.w.plan.nodes {
 		g.p.shardOf(nodeName(i)).put(shard.NodeChanged{Name: nodeName(i)})

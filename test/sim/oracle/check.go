@@ -204,8 +204,8 @@ func (p *Process) Answered(uid types.UID, got bool) {
 func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) error {
 	for _, story := range p.oracle.pods {
 		pod := story.pod
-		ends := story.gone || finished(pod) || pod.DeletionTimestamp != nil
-		if ends || story.bound == none || held != nil && held(pod) {
+		over := story.gone || finished(pod) || pod.DeletionTimestamp != nil
+		if over || story.bound == none || held != nil && held(pod) {
 			continue
 		}
 		s := p.pod(pod.UID)
