@@ -13,7 +13,6 @@ import (
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
-	"github.com/taint-manager/taint-manager/test/machine"
 )
 
 // load is how n candidates that wait differ, under a rate of one a second, or for the only place.
@@ -123,20 +122,21 @@ func processor(t *testing.T) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// within requires something to cost about the same in both cases: up to twice as much. A cost in proportion would make
-// it a thousand times as much. The least of all rounds counts. While memory is swapped, more data costs more by itself.
+// within requires something to cost about the same in both cases. A cost in proportion would make it a hundred times as
+// much, or more; up to ten times as much is allowed, because more data misses the caches of the processor more often,
+// and while memory is swapped even more so. The least of all rounds counts.
 func within(t *testing.T, few, many func() time.Duration) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it measures for seconds")
 	}
-	machine.SkipIfSwapping(t)
+	const atMost = 10
 	a, b := few(), many()
-	for rounds := 1; rounds < 5 || b > 2*a && rounds < 50; rounds++ {
+	for rounds := 1; rounds < 5 || b > atMost*a && rounds < 20; rounds++ {
 		a, b = min(a, few()), min(b, many())
 	}
 	t.Logf("%v, and %v", a, b)
-	if b > 2*a {
+	if b > atMost*a {
 		t.Errorf("it takes %v instead of %v", b, a)
 	}
 }
@@ -154,7 +154,7 @@ func TestAStartCostsTheSameHoweverManyWait(t *testing.T) {
 
 // A token is looked for once in each group, and not for each candidate.
 func TestATokenOfManyGroupsCostsAsManyLooksAsThereAreGroups(t *testing.T) {
-	few, many := newLoaded(hosts(100), 100), newLoaded(hosts(100), 1000)
+	few, many := newLoaded(hosts(100), 100), newLoaded(hosts(100), 10000)
 	within(t, func() time.Duration { return few.perStart(t, false) }, func() time.Duration { return many.perStart(t, false) })
 }
 
@@ -174,6 +174,7 @@ func TestAnOfferCostsTheSameHoweverManyGroupsWait(t *testing.T) {
 	perOffer := func(groups int) func() time.Duration {
 		w := newLoaded(hosts(groups), 3*groups)
 		return func() time.Duration {
+			defer debug.SetGCPercent(debug.SetGCPercent(-1))
 			began := processor(t)
 			for range 500 {
 				w.add()
