@@ -292,6 +292,15 @@ func (l *life) widen(lo, hi time.Duration) {
 	}
 }
 
+// doubt covers the case that the taint, as it is shown at this time, is not the one that the process knew before.
+func (l *life) doubt(at, recorded time.Duration) {
+	l.doubted = true
+	for i := range l.states {
+		s := &l.states[i]
+		s.hi, s.recorded.hi = max(s.hi, at), max(s.recorded.hi, recorded)
+	}
+}
+
 // exposed reports whether the pod was exposed at that step: whether a taint was present that it does not tolerate
 // without a limit.
 func (l *life) exposed(tolerations []v1.Toleration, step int) bool {

@@ -212,8 +212,7 @@ func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints [
 		l.gap = before
 	}
 	if !must {
-		l.widen(far, v.at)
-		l.doubted = true
+		l.doubt(v.at, later(v.at, p.recordedAt().hi))
 	}
 	return l
 }
