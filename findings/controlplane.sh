@@ -1,13 +1,15 @@
 # Sourced by findings that need a real control plane: etcd, kube-apiserver, kube-controller-manager and kube-scheduler,
 # unchanged, of the version in test/controlplane/go.mod or, if the finding sets it, of another one that the tests build.
-# Nothing of taint-manager runs. No kubelet runs either: a node is
-# an object whose status is patched, and a pod whose deletion begins stays, as on a machine that has lost its power.
+# Nothing of taint-manager runs. No kubelet runs either: a node is an object whose status is patched, and a pod whose
+# deletion begins stays, as on a machine that has lost its power.
 #
-# After start_controlplane, k runs kubectl. manager_flags are added to those of kube-controller-manager. Everything is in a temporary folder, and is removed at exit.
+# After start_controlplane, k runs kubectl. manager_flags and scheduler_flags are added to those of kube-controller-manager
+# and kube-scheduler. Everything is in a temporary folder, and is removed at exit.
 
 set -euo pipefail
 version=${version:-1.36.3}
 manager_flags=("${manager_flags[@]:---v=2}")
+scheduler_flags=("${scheduler_flags[@]:---v=2}")
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 pids=()
@@ -77,7 +79,8 @@ END
   until_true 180 k get --raw /readyz
   start_manager
   background scheduler kube-scheduler --kubeconfig="$work/kubeconfig" --leader-elect=false --bind-address=127.0.0.1 \
-    --secure-port="$scheduler" --authentication-kubeconfig="$work/kubeconfig" --authorization-kubeconfig="$work/kubeconfig"
+    --secure-port="$scheduler" --authentication-kubeconfig="$work/kubeconfig" --authorization-kubeconfig="$work/kubeconfig" \
+    "${scheduler_flags[@]}"
 }
 
 # start_manager starts kube-controller-manager, whose process is $manager.
