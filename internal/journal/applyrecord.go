@@ -10,11 +10,10 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// ApplyRecord returns the history of the node with this UID, with starts from record r, and whether anything changed
-// for readers. A taint takes a start only if it was first seen in a LIST (this process's first, or one after a watch
-// gap), the LIST shows a recorded state (see explainedBy), and neither timeAdded nor managedFields show that it was set
-// again after the record's writer last watched. The caller must have seen the node at the record's version or later. No
-// start is before the node's creation, or before this process saw the taint appear, if it did.
+// ApplyRecord returns the history of the node with this UID, with starts from record r, and whether it changed for
+// readers. A taint takes a start only if a LIST showed it first (the process's first one, or one after a watch gap), if
+// the LIST shows a recorded state (see explainedBy), and unless the taint was set again after the writer last watched.
+// The caller must have seen the record's version of the node. No start is before the node's creation.
 func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeHistory, bool) {
 	if r.UID != uid {
 		return n, false
@@ -46,7 +45,7 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 		start := func(s *TaintState) time.Time { return s.Start }
 		seen := lastSeen{recorded, start, from.Watched, skew.NextSecond, r.List}
 		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
-			return p.setAgain(list, from)
+			return p.setAgain(list, from, &recorded[len(recorded)-1])
 		}
 		applied := *p
 		applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
@@ -167,14 +166,21 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 
 // setAgain returns the presence of taints that were set again after a record's writer last watched: a taint without
 // timeAdded began at the later write that managedFields show.
-func (p *presence) setAgain(l *listing, from *Viewpoint) presence {
-	next := *p
+func (p *presence) setAgain(l *listing, from *Viewpoint, recorded *TaintState) presence {
+	next, written := *p, skew.NextSecond(l.written).UTC()
 	next.states = slices.Clone(p.states)
+	since, start := recorded.orLater(from.At.Timestamp(l.written), written)
 	for i := range next.states {
-		s, since, start := &next.states[i], from.At.Timestamp(l.written), skew.NextSecond(l.written).UTC()
-		if s.Found && s.From == l.version && s.TimeAdded == nil && start.After(from.Watched) && since.Before(s.Since) {
+		s := &next.states[i]
+		if s.Found && s.From == l.version && s.TimeAdded == nil && written.After(from.Watched) && since.Before(s.Since) {
 			s.Since, s.Start = since, start
 		}
 	}
 	return next
+}
+
+// orLater returns a start by both clocks, or this state's if it is later: what is set again is set no earlier.
+func (s *TaintState) orLater(since, start time.Time) (time.Time, time.Time) {
+	latest := func(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
+	return latest(s.Since, since), latest(s.Start, start)
 }

@@ -186,6 +186,21 @@ func TestAfterAGapATaintContinuesUnlessItWasSetAgain(t *testing.T) {
 	}
 }
 
+// The last proof of the watch is older than the taint, and managedFields are older than both.
+func TestATaintThatWasSetAgainWasSetNoEarlierThanBefore(t *testing.T) {
+	lagging := func() *watcher {
+		w := process().sees(1).sees(5, "gpu")
+		w.last = journal.LastWatch{Watched: second(3), Reached: "3"}
+		return w
+	}
+	if own := lagging().finds(20, 9, 3, "gpu").String(); own != "gpu@5" {
+		t.Errorf("after a gap of its own: %s", own)
+	}
+	if read := process().finds(20, 9, 3, "gpu").reads(t, lagging()).String(); read != "gpu@5" {
+		t.Errorf("by a record: %s", read)
+	}
+}
+
 // The leader has seen the taint at second 5; the next one reads its record at second 30.
 func TestARecordExplainsWhatWasFound(t *testing.T) {
 	leader := func() *watcher { return process().sees(1).sees(5, "gpu=a") }

@@ -45,9 +45,8 @@ type Change struct{ History, Record bool }
 
 // Observe returns the history after one more observation.
 //
-// A taint is identified by its key and effect. not-ready and unreachable count as one taint, because the node lifecycle
-// controller swaps them. A taint that an observation lacks is forgotten: if it comes back, it is new. A NoSchedule
-// taint is also forgotten if its role changes, or if no policy needed its key for a while.
+// A taint is identified by its key and effect; not-ready and unreachable count as one. A taint is new if the previous
+// observation lacked it, or if it is a NoSchedule taint whose role has changed, or that no policy needed for a while.
 func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 	next := NodeHistory{version: n.version}
 	if o.Keys.Untimed(o.Taints) {
@@ -88,8 +87,7 @@ func presenceOf(list []presence, r role, t *v1.Taint) presence {
 	return presence{role: r}
 }
 
-// Origin reports whether the start of this taint is from a record, and whether this process first saw the taint in a
-// list.
+// Origin reports whether the start of this taint is from a record, and whether a list was the first to show the taint.
 func (n NodeHistory) Origin(t *v1.Taint) (recorded, found bool) {
 	for i := range n.presences {
 		if p := &n.presences[i]; counts(&p.states[0].Taint, t) {

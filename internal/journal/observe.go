@@ -74,7 +74,7 @@ type Observation struct {
 // presence returns the presence, after this observation, of taints that count as one. known is the presence before,
 // perhaps without states. The fingerprints are of all the node's taints, before and now.
 func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBefore, fingerprint string) presence {
-	next, replaced := known, false
+	next, again := known, []TaintState(nil)
 	if o.Gap {
 		shown := &listing{
 			version: o.Version, before: o.Before, taints: taints, at: o.At.Time,
@@ -83,8 +83,8 @@ func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBef
 		since := func(s *TaintState) time.Time { return s.Since }
 		seen := lastSeen{next.states, since, o.Watched, o.At.Timestamp, fingerprintBefore}
 		hasChanged := !Reaches(o.Reached, o.Version) // the node has changed in the gap
-		if replaced = known.states != nil && hasChanged && seen.differs(shown); replaced {
-			next = presence{role: known.role}
+		if known.states != nil && hasChanged && seen.differs(shown) {
+			next, again = presence{role: known.role}, known.states
 		}
 		shown.first = next.states == nil
 		next.lists = next.listsWith(shown)
@@ -94,7 +94,7 @@ func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBef
 	for i := range taints {
 		stands := func(s TaintState) bool { return !s.Ended && same(&s.Taint, &taints[i]) }
 		if !slices.ContainsFunc(before, stands) {
-			next.states = append(next.states, o.begin(&taints[i], before, replaced))
+			next.states = append(next.states, o.begin(&taints[i], before, again))
 		}
 	}
 	slices.SortStableFunc(next.states, func(a, b TaintState) int { return a.Since.Compare(b.Since) })
@@ -102,9 +102,9 @@ func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBef
 	return next
 }
 
-// begin returns the state of a taint that the previous observation lacked. replaced means that the taint was set again
-// in the gap.
-func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) TaintState {
+// begin returns the state of a taint that the previous observation lacked. again has the states before a gap in which
+// the taint was set again; none if it was not.
+func (o *Observation) begin(t *v1.Taint, known, again []TaintState) TaintState {
 	s := TaintState{Taint: *t, Since: o.At.Time, Start: o.At.Late(o.At.Time), From: o.Version, Found: o.Gap}
 	if !o.Gap {
 		return s
@@ -113,8 +113,11 @@ func (o *Observation) begin(t *v1.Taint, known []TaintState, replaced bool) Tain
 		s.Relisted, s.Listed = o.At.Time, s.Start
 	}
 	since, start := o.DefaultStart, o.DefaultStart
-	if added := o.added(t, replaced); !added.IsZero() {
+	if added := o.added(t, len(again) > 0); !added.IsZero() {
 		since, start = o.At.Timestamp(added), skew.NextSecond(added).UTC()
+		if n := len(again); n > 0 {
+			since, start = again[n-1].orLater(since, start)
+		}
 	}
 	if !since.IsZero() && (len(known) == 0 || since.After(known[len(known)-1].Since)) {
 		s.Since, s.Start = since, start

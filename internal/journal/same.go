@@ -1,10 +1,10 @@
 package journal
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -35,15 +35,9 @@ func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
 
 // fingerprint returns a text that differs for different lists of taints.
 func fingerprint(taints []v1.Taint) string {
+	text, _ := json.Marshal(taints) // fails only for years that JSON cannot represent
 	h := fnv.New64a()
-	for i := range taints {
-		t := &taints[i]
-		added := time.Time{}
-		if t.TimeAdded != nil {
-			added = t.TimeAdded.Time
-		}
-		_, _ = fmt.Fprintf(h, "%s=%s:%s@%d\n", t.Key, t.Value, t.Effect, added.Unix()) // never fails
-	}
+	_, _ = h.Write(text) // never fails
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 

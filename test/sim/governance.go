@@ -107,7 +107,7 @@ func (g *governance) step(in breaker.Input) {
 	if do.Record != nil {
 		text, err := json.Marshal(do.Record.Converted(g.p.instant().Late))
 		g.p.w.check(err)
-		g.p.keeper.step(store.GuardsSet{Text: text})
+		g.p.keeper.put(store.GuardsSet{Text: text})
 	}
 	if do.Judge != nil {
 		g.replaceJudge(*do.Judge)

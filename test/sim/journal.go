@@ -44,6 +44,15 @@ func newKeeper(p *process) keeper {
 	return keeper{p: p, timer: never, core: core}
 }
 
+// put passes an input to the core and, as the program's keeper does, how far the nodes were read. Changes of nodes are
+// batched: those that follow soon precede that.
+func (k *keeper) put(in store.Input) {
+	k.step(in)
+	if _, change := in.(store.NodesChanged); !change {
+		k.watched()
+	}
+}
+
 // step passes one input to the core, and carries out its effects.
 func (k *keeper) step(in store.Input) {
 	if k.p.dead {
@@ -81,23 +90,21 @@ func (k *keeper) watched() { k.step(store.Watched{Last: k.p.feed.LastWatch()}) }
 // lead begins a term.
 func (k *keeper) lead() {
 	k.asked = make(chan struct{})
-	k.watched()
-	k.step(store.TermBegan{Done: k.asked})
+	k.put(store.TermBegan{Done: k.asked})
 	k.synced()
 }
 
 // synced tells the core of a leader that the first lists have arrived, once they have.
 func (k *keeper) synced() {
 	if k.p.started && k.p.term != nil {
-		k.watched()
-		k.step(store.Synced{})
+		k.put(store.Synced{})
 	}
 }
 
 // endTerm ends the term, and cuts the calls in flight.
 func (k *keeper) endTerm() {
 	k.began = false
-	k.step(store.TermEnded{Done: k.asked})
+	k.put(store.TermEnded{Done: k.asked})
 	calls := k.calls
 	k.calls = nil
 	for _, call := range calls {
@@ -129,8 +136,7 @@ func (k *keeper) readOf(c store.Call) *request {
 				s.Version = strconv.Itoa(read.version)
 			}
 			k.read[c.Number] = read
-			k.watched()
-			k.step(store.Answered{Call: c, Content: s, Err: err})
+			k.put(store.Answered{Call: c, Content: s, Err: err})
 		},
 	}
 }
@@ -164,9 +170,8 @@ func (k *keeper) writeOf(c store.Call) *request {
 			case apierrors.IsConflict(err):
 				k.p.w.counts["Conflicts"]++
 			}
-			k.watched()
 			stored := journal.StoredPartition{Version: strconv.Itoa(now.version)}
-			k.step(store.Answered{Call: c, Content: stored, Err: err})
+			k.put(store.Answered{Call: c, Content: stored, Err: err})
 		},
 	}
 }

@@ -194,7 +194,7 @@ func (p *process) stopped(bound time.Duration) {
 		p.after(100*time.Millisecond, func() { p.stopped(bound) })
 		return
 	}
-	p.keeper.step(store.Flush{})
+	p.keeper.put(store.Flush{})
 	p.after(50*time.Millisecond, func() {
 		p.release()
 		p.w.say(p.name, "ends")
@@ -207,7 +207,7 @@ func (p *process) NodeChanged(name string) { p.shardOf(name).put(shard.NodeChang
 
 // RecordChanged is called by the cache.
 func (p *process) RecordChanged(name string) {
-	p.keeper.step(store.NodesChanged{Partition: journal.PartitionOf(name)})
+	p.keeper.put(store.NodesChanged{Partition: journal.PartitionOf(name)})
 }
 
 // PodChanged is called by the cache.

@@ -84,12 +84,11 @@ func NewCore(o CoreOptions) *Core {
 }
 
 // Step processes one input at the time now, which carries the monotonic clock, and returns its effects.
-func (c *Core) Step(now time.Time, in Input) Effects {
-	var effects Effects
+func (c *Core) Step(now time.Time, in Input) (effects Effects) {
 	c.now, c.effects = now, &effects
 	in.apply(c)
 	c.applyRead()
-	if _, changed := in.(NodesChanged); !changed { // else wait for the Watched that follows: writes contain it
+	if _, ends := in.(Watched); ends { // the inputs before it wait: writes contain it
 		for _, o := range c.objects[:journal.StateObject] {
 			o.callIfDue()
 		}
@@ -97,8 +96,8 @@ func (c *Core) Step(now time.Time, in Input) Effects {
 			c.state().dirty = true
 		}
 		c.state().callIfDue()
+		c.answer()
 	}
-	c.answer()
 	c.effects.Next = c.next()
 	return effects
 }

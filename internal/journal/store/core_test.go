@@ -87,7 +87,17 @@ func at(seconds float64) time.Time {
 	return faketime.Of(noon.Add(d), d)
 }
 
+// step passes an input to the core and, as the keeper does, how far the nodes were read: a change of nodes waits for more.
 func (p *process) step(in store.Input) {
+	p.take(in)
+	switch in.(type) {
+	case store.NodesChanged, store.Watched:
+	default:
+		p.take(store.Watched{Last: p.last})
+	}
+}
+
+func (p *process) take(in store.Input) {
 	p.steps++
 	do := p.core.Step(at(p.now), in)
 	for _, c := range do.Calls {
@@ -232,6 +242,18 @@ func led(t *testing.T) *server {
 
 func forbidden() error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))
+}
+
+// The keeper passes how far the nodes were read after the inputs of a batch.
+func TestTheStateIsWrittenWithHowFarTheNodesWereReadJustNow(t *testing.T) {
+	p := newServer().start(t)
+	p.watched("7")
+	p.lead().until(5)
+	p.last = journal.LastWatch{Watched: at(5), Reached: "9"}
+	p.step(store.GuardsSet{Text: json.RawMessage(`{}`)})
+	if s := p.until(6).state(); s.Reached != "9" {
+		t.Errorf("the state says %s", s.Reached)
+	}
 }
 
 func TestATermBeginsOnceTheJournalIsReadAndTheConfigurationPublished(t *testing.T) {

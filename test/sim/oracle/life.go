@@ -141,10 +141,11 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 			may, must = may || !mustRewrite, must || !mayRewrite
 			continue
 		}
-		if knows(l.states, t) {
+		known := statesOf(l.states, t)
+		if slices.ContainsFunc(known, func(s state) bool { return !l.covers(s) }) {
 			return true, true
 		}
-		may = may || knows(l.heard, t)
+		may = may || len(known)+len(statesOf(l.heard, t)) > 0
 		added := v.moment(t.TimeAdded.Unix())
 		if group(t.Key) == v1.TaintNodeUnreachable {
 			may = may || added.lo <= v.watched
@@ -177,9 +178,21 @@ func written(n *v1.Node) (last *metav1.Time) {
 	return last
 }
 
-// knows reports whether one of the states is the taint with the same timeAdded.
-func knows(states []state, t *v1.Taint) bool {
-	return slices.ContainsFunc(states, func(s state) bool { return s.pair == pairOf(t) && s.added.Equal(t.TimeAdded) })
+// statesOf returns the states that are the taint with the same timeAdded.
+func statesOf(states []state, t *v1.Taint) (list []state) {
+	for _, s := range states {
+		if s.pair == pairOf(t) && s.added.Equal(t.TimeAdded) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// covers reports whether another state stood throughout this one, which a process may forget, as it decides nothing.
+func (l *life) covers(s state) bool {
+	return slices.ContainsFunc(l.states, func(o state) bool {
+		return o.pair != s.pair && o.from <= s.from && s.to <= o.to && s.to != standing
+	})
 }
 
 // latest returns the upper bound of the start of any state.
