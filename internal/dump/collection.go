@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -106,10 +105,7 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 		Decoder: &t.decoder, tree: t, collection: t.collection(p), file: p, lines: &objectLines{from: from},
 		promising: wantedBegins.Match(ahead) || wantedNames.MatchString(p.path),
 	}
-	err := r.all()
-	if broken := r.lines.failure(); broken != nil {
-		err = broken
-	}
+	err := r.lines.failure(r.all())
 	if r.lines.logs {
 		r.collection.Tool = &clusterInfo
 	}
@@ -121,15 +117,6 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 	}
 	return nil
 }
-
-// wantedBegins finds a kind that is read in the beginning of a file.
-var wantedBegins = func() *regexp.Regexp {
-	kinds := []string{"Status"} // instead of a list
-	for _, w := range wanted {
-		kinds = append(kinds, w.kind)
-	}
-	return regexp.MustCompile(`kind"?: *"?(` + strings.Join(kinds, "|") + `)(List)?\b`)
-}()
 
 // failures notes which requests for objects that are read failed, as the tool wrote them down.
 func (t *Tree) failures(p place, from io.Reader) error {

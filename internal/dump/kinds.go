@@ -1,9 +1,9 @@
 package dump
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,6 +46,10 @@ var wanted = []wantedKind{
 	{betaRule, "DeviceTaintRule", false, func() metav1.Object { return &resourcev1.DeviceTaintRule{} }},
 }
 
+// wantedBegins finds one of these kinds, or a Status in place of a list, in the beginning of a file.
+var wantedBegins = regexp.MustCompile(`kind"?: *"?(Status|Node|Pod|Event|ConfigMap|Namespace|Lease|` +
+	`PodDisruptionBudget|ResourceClaim|ResourceSlice|DeviceTaintRule)(List)?\b`)
+
 const (
 	betaBudget = "policy/v1beta1" // in which an empty selector selects no pod
 	betaRule   = "resource.k8s.io/v1beta2"
@@ -61,15 +65,34 @@ func (o *object) wanted() *wantedKind {
 	return nil
 }
 
-// sparing skips managedFields, which are long. Those of nodes are needed: they say when the taints were written.
-var sparing = json.JoinUnmarshalers(closed, json.UnmarshalFromFunc(
-	func(d *jsontext.Decoder, _ *[]metav1.ManagedFieldsEntry) error { return d.SkipValue() }))
+// read decodes strictly what decides, and skips long values that no answer needs; readSparingly also skips
+// managedFields, which are needed of nodes only: they say when the taints were written.
+var (
+	read = json.JoinUnmarshalers(
+		strictly[v1.Taint](), strictly[v1.Toleration](), strictly[resourcev1.DeviceTaint](),
+		strictly[resourcev1.DeviceToleration](), strictly[resourcev1.DeviceTaintSelector](),
+		skipped[[]v1.Container](), skipped[[]v1.EphemeralContainer](), skipped[[]v1.Volume](), skipped[v1.Affinity](),
+		skipped[v1.ResourceList](), skipped[[]v1.VolumeMountStatus](), skipped[[]v1.ContainerImage](),
+	)
+	readSparingly = json.JoinUnmarshalers(read, skipped[[]metav1.ManagedFieldsEntry]())
+)
+
+// strictly refuses members that the type does not have: a misspelt one would change a verdict.
+func strictly[T any]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
+		return json.UnmarshalDecode(d, to, json.RejectUnknownMembers(true), json.WithUnmarshalers(nil))
+	})
+}
+
+func skipped[T any]() *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, _ *T) error { return d.SkipValue() })
+}
 
 // decode decodes the members of an object of this kind, in the version in which the kind is visited.
 func (o *object) decode(w *wantedKind) (metav1.Object, error) {
-	typed, by := w.empty(), sparing
+	typed, by := w.empty(), readSparingly
 	if w.kind == "Node" {
-		by = closed
+		by = read
 	}
 	if err := json.Unmarshal(o.members, typed, oneOfEach, json.WithUnmarshalers(by)); err != nil {
 		return nil, o.unreadable(err)
@@ -132,62 +155,6 @@ func times(object metav1.Object) []time.Time {
 	return list
 }
 
-// readMembers are the members that are read of an object, its metadata, its spec and its status, whatever its kind.
-var readMembers = strings.Fields(`metadata spec status
-	name namespace uid resourceVersion generation creationTimestamp deletionTimestamp labels annotations ownerReferences
-	finalizers managedFields taints conditions nodeName tolerations priority evictionResponders
-	terminationGracePeriodSeconds phase containerStatuses state resourceClaims extendedResourceClaimStatus
-	selector maxUnavailable unhealthyPodEvictionPolicy observedGeneration disruptionsAllowed currentHealthy
-	desiredHealthy expectedPods holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions
-	reservedFor allocation driver pool devices deviceSelector`)
-
-// mayBeRead reports whether a member is read, or refused because its name, which has the same first letter, may stand
-// for one that is.
-func mayBeRead(name string) bool {
-	return slices.Contains(readMembers, name) || slices.ContainsFunc(readMembers, func(right string) bool {
-		return name != "" && name[0]|' ' == right[0] && spelling.Near(name, right)
-	})
-}
-
-// closed decodes the types that decide, and those around them: of a taint and of a toleration all members, of others
-// those that are read. A misspelt member would change a verdict.
-var closed = json.JoinUnmarshalers(
-	members[v1.Taint](true), members[v1.Toleration](true), members[resourcev1.DeviceTaint](true),
-	members[resourcev1.DeviceToleration](true), members[resourcev1.DeviceTaintSelector](true),
-	members[metav1.ObjectMeta](false),
-	members[v1.Node](false), members[v1.NodeSpec](false), members[v1.NodeStatus](false), members[v1.Pod](false),
-	members[v1.PodSpec](false), members[v1.PodStatus](false), members[v1.ContainerStatus](false),
-	members[v1.ContainerStateRunning](false), members[v1.ContainerStateTerminated](false),
-	members[policyv1.PodDisruptionBudgetSpec](false),
-)
-
-// members decodes the members of a type that are read: all, or those whose names are. Of other names it refuses all, or
-// those that the type does not have and that may stand for members that are read, of this type or another.
-func members[T any](all bool) *json.Unmarshalers {
-	fields := map[string]int{} // -1 for those that are not read
-	for i := range reflect.TypeFor[T]().NumField() {
-		name, _, _ := strings.Cut(reflect.TypeFor[T]().Field(i).Tag.Get("json"), ",")
-		if fields[name] = -1; all || slices.Contains(readMembers, name) {
-			fields[name] = i
-		}
-	}
-	return json.UnmarshalFromFunc(func(d *jsontext.Decoder, to *T) error {
-		if d.PeekKind() != '{' {
-			return errors.ErrUnsupported // null, or refused
-		}
-		return contents(d, func(name string) error {
-			field, known := fields[name]
-			switch {
-			case known && field >= 0:
-				return json.UnmarshalDecode(d, reflect.ValueOf(to).Elem().Field(field).Addr().Interface())
-			case known || !all && !mayBeRead(name):
-				return d.SkipValue()
-			}
-			return fmt.Errorf("unknown field %q in %s", name, reflect.TypeFor[T]().Name())
-		})
-	})
-}
-
 // masked finds what redactors write in place of a value.
 var masked = regexp.MustCompile(`(?i)\*\*\*|redacted|x{5}`)
 
@@ -215,3 +182,59 @@ func impossible(object metav1.Object) (errs field.ErrorList) {
 		return isText && Masked(text) // an effect is no string
 	})
 }
+
+// told is what messages say of an object or a list.
+type told struct {
+	Message      string
+	Type, Object jsontext.Value // of a watch event
+	Metadata     struct {
+		Namespace, Name, Continue string
+	}
+}
+
+// tell returns what can be read of it.
+func (o *object) tell() (t told) {
+	_ = json.Unmarshal(o.members, &t, lenient, json.MatchCaseInsensitiveNames(true)) // what can't be read is empty
+	return t
+}
+
+const watchEvent = "is a watch event (run kubectl without --output-watch-events)"
+
+// refused returns why an object that is not read must not be skipped either; "" if it may be skipped.
+func (o *object) refused() string {
+	switch {
+	case o.kind == "":
+		if told := o.tell(); told.Type.Kind() == '"' && told.Object.Kind() == '{' {
+			return watchEvent
+		}
+		return "has no kind"
+	case strings.HasPrefix(o.apiVersion, "meta.k8s.io/"): // a Table or PartialObjectMetadata
+		return "is a " + strings.TrimSuffix(o.kind, "List") + ", which lacks most fields"
+	case o.foreign():
+		return ""
+	case o.kind == "Status":
+		return strings.TrimRight("is the Status of a failed request: "+o.tell().Message, ": .")
+	case o.isList():
+		return "is a " + o.kind + ` without "items"`
+	}
+	for _, w := range wanted {
+		if spelling.Near(strings.TrimRight(o.kind, "s"), w.kind) {
+			const what = "has apiVersion %q and kind %q (did you mean apiVersion: %s, kind: %s?)"
+			return fmt.Sprintf(what, o.apiVersion, o.kind, w.apiVersion, w.kind)
+		}
+	}
+	return ""
+}
+
+// unreadable returns why an object can't be read whose kind is. A dialect is named by the tool that writes it.
+func (o *object) unreadable(err error) error {
+	if bytes.Contains(o.members, []byte("$(time-offset-nanosecond ")) {
+		return errors.New("it is a snapshot of kwokctl, whose times are offsets to the moment of its export, which it " +
+			"does not have; use kubectl instead")
+	}
+	m := o.tell().Metadata
+	return fmt.Errorf("invalid %s %s %s: %s", o.kind, key(m.Namespace, m.Name), o.at, err.Error()) // the text is fine
+}
+
+// key returns a namespace and a name, as people write them.
+func key(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }

@@ -40,3 +40,15 @@ func TestATextThatEndsWithinALogIsCutOff(t *testing.T) {
 		}
 	}
 }
+
+func TestLinesOfYAMLAreCountedWithThoseThatAreSkipped(t *testing.T) {
+	const log = "==== START logs for container c of pod shop/a ====\nhello\n==== END logs for container c of pod shop/a ====\n"
+	for text, want := range map[string]string{
+		"\nWarning: x\n\nkind: [\n":                "invalid document at line 4 ",
+		"Warning: x\n" + aNode + log + "kind: [\n": "invalid document at line 8 ",
+	} {
+		if _, err := names(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}

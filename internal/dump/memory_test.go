@@ -70,6 +70,7 @@ func TestTheLargestObjectTakesAboutAGigabyte(t *testing.T) {
 		"YAML of an object":       {"kind: Service\napiVersion: v1\nspec: {selector: [", "{},", "]}\n"},
 		"YAML of an object, deep": {"kind: Service\napiVersion: v1\nspec: {selector: [", "{a: {}},", "]}\n"},
 		"JSON of a pod":           {`{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"}, "status": {"containerStatuses": [{}`, ",{}", "]}}"},
+		"JSON of containers":      {`{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "a"}, "spec": {"containers": [{}`, ",{}", "]}}"},
 		"JSON of a slice":         {`{"kind": "ResourceSlice", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "a"}, "spec": {"devices": [{}`, ",{}", "]}}"},
 	} {
 		text := c.before + strings.Repeat(c.each, bytes/len(c.each)) + c.after

@@ -136,30 +136,34 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 	}
 }
 
-// A list in the form of "kubectl -o kyaml" is read one item at a time, too.
-func TestAListOfKYAMLMayBeLargerThanWhatIsParsedAtOnce(t *testing.T) {
-	note := strings.Repeat("a line\n", dump.MostParsed/4/len("a line\n  "))
-	pod := func(name string) any {
+// A list in the form of "kubectl -o kyaml" is one piece of YAML.
+func TestAListOfKYAMLIsReadUnlessItIsTooLong(t *testing.T) {
+	pod := func(name string, note int) any {
 		return map[string]any{
 			"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{"containers": []any{map[string]any{"name": "c"}, map[string]any{"name": "d"}}},
-			"metadata": map[string]any{"name": name, "namespace": "shop", "annotations": map[string]any{"note": note}},
+			"metadata": map[string]any{"name": name, "namespace": "shop", "annotations": map[string]any{"note": strings.Repeat("a line\n", note)}},
 		}
 	}
-	subjects := []any{map[string]any{"kind": "User", "name": "a"}, map[string]any{"kind": "User", "name": "b"}}
-	var text bytes.Buffer
-	for _, object := range []any{
-		map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "subjects": subjects},
-		map[string]any{"apiVersion": "v1", "items": []any{pod("a"), pod("b"), pod("c")}, "kind": "List", "metadata": map[string]any{"resourceVersion": ""}},
-		map[string]any{"apiVersion": "v1", "items": []any{}, "kind": "List"},
-		pod("d"),
-	} {
-		if err := new(kyaml.Encoder).FromObject(object, &text); err != nil {
-			t.Fatal(err)
-		}
+	list := func(pods ...any) any {
+		return map[string]any{"apiVersion": "v1", "items": pods, "kind": "List", "metadata": map[string]any{"resourceVersion": ""}}
 	}
-	got, err := names(&text)
-	if diff := cmp.Diff([]string{"pod shop/a", "pod shop/b", "pod shop/c", "pod shop/d"}, got); diff != "" || err != nil {
+	read := func(objects ...any) ([]string, error) {
+		var text bytes.Buffer
+		for _, object := range objects {
+			if err := new(kyaml.Encoder).FromObject(object, &text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return names(&text)
+	}
+	got, err := read(list(pod("a", 10), pod("b", 10)), list(), pod("c", 10))
+	if diff := cmp.Diff([]string{"pod shop/a", "pod shop/b", "pod shop/c"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	half := dump.MostParsed / 2 / len("a line\n")
+	const want = "the YAML at line 2 has more than 3 MiB without an end; write it with -o json"
+	if _, err := read(list(pod("a", half), pod("b", half))); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	page := "---\n{\n  apiVersion: \"v1\",\n  items: [{\n    kind: \"Service\",\n  }],\n  kind: \"List\",\n  metadata: {\n    continue: \"x\",\n  },\n}\n"
 	if _, err := names(strings.NewReader(page)); err == nil || !strings.Contains(err.Error(), "more objects were left out") {
@@ -318,16 +322,15 @@ kind: List
 func TestWhatHidesObjectsIsRefused(t *testing.T) {
 	const forbidden = `{"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": "pods is forbidden.", "reason": "Forbidden", "code": 403}`
 	for _, c := range []struct{ name, text, want string }{
-		{"one page", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x", "remainingItemCount": 500}, "items": []}`, "the list near byte 0 is one page of a longer list: 500 more pods were left out"},
-		{"one page in an array", `[{"kind": "NodeList", "apiVersion": "v1", "items": [], "metadata": {"remainingItemCount": 1}}]`, "the list near byte 1 is one page of a longer list: 1 more node was left out"},
-		{"one page of YAML", "items: []\nkind: PodList\napiVersion: v1\nmetadata: {continue: x}\n", "the list in the document at line 1 is one page of a longer list: more pods were left out"},
+		{"one page", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x", "remainingItemCount": 500}, "items": []}`, "the list near byte 0 is one page of a longer list: more objects were left out"},
+		{"one page in an array", `[{"kind": "NodeList", "apiVersion": "v1", "items": [], "metadata": {"continue": "x"}}]`, "the list near byte 1 is one page of a longer list: more objects were left out"},
+		{"one page of YAML", "items: []\nkind: PodList\napiVersion: v1\nmetadata: {continue: x}\n", "the list in the document at line 1 is one page of a longer list: more objects were left out"},
 		{"one page of lines of YAML", "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Node, metadata: {name: a}}\nmetadata: {continue: x}\n", "the list in the document at line 1 is one page of a longer list: more objects were left out"},
 		{"a Status", forbidden, "the object near byte 0 is the Status of a failed request: pods is forbidden"},
 		{"a Status among the items", `{"kind": "List", "apiVersion": "v1", "items": [` + forbidden + `]}`, "the object near byte 47 is the Status of a failed request: pods is forbidden"},
 		{"a Status in YAML", "---\nkind: Status\napiVersion: v1\nmessage: denied\n", "the object in the document at line 2 is the Status of a failed request: denied"},
 		{"a Status without a message", `{"kind": "Status", "apiVersion": "v1", "status": "Failure"}`, "the object near byte 0 is the Status of a failed request"},
-		{"one page with items of null", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"remainingItemCount": 500}, "items": null}`, "the list near byte 0 is one page of a longer list: 500 more pods were left out"},
-		{"one page with a count in quotes", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"remainingItemCount": "500"}, "items": []}`, "the list near byte 0 is one page of a longer list: 500 more pods were left out"},
+		{"one page with items of null", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x"}, "items": null}`, "the list near byte 0 is one page of a longer list: more objects were left out"},
 		{"a list without items", `{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x"}}`, `the object near byte 0 is a PodList without "items"`},
 		{"a list with capital items", `{"kind": "podlist", "apiVersion": "v1", "Items": [{}]}`, `the object near byte 0 is a podlist without "items"`},
 		{"metadata alone", `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [{"metadata": {"name": "a"}}]}`, "the object near byte 80 is a PartialObjectMetadata, which lacks most fields"},
@@ -335,8 +338,8 @@ func TestWhatHidesObjectsIsRefused(t *testing.T) {
 		{"a letter too many", `{"kind": "Podd", "apiVersion": "v1"}`, `the object near byte 0 has apiVersion "v1" and kind "Podd" (did you mean apiVersion: v1, kind: Pod?)`},
 		{"a short name", `{"kind": "Po", "apiVersion": "v1"}`, `the object near byte 0 has apiVersion "v1" and kind "Po" (did you mean apiVersion: v1, kind: Pod?)`},
 		{"letters too few", `{"kind": "PodDisruptonBudet", "apiVersion": "policy/v1"}`, `the object near byte 0 has apiVersion "policy/v1" and kind "PodDisruptonBudet" (did you mean apiVersion: policy/v1, kind: PodDisruptionBudget?)`},
-		{"watch events", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "it is a stream of watch events, which has several states of an object (run kubectl without --output-watch-events)"},
-		{"watch events in YAML", "object:\n  apiVersion: v1\n  kind: Pod\ntype: DELETED\n", "it is a stream of watch events, which has several states of an object (run kubectl without --output-watch-events)"},
+		{"watch events", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "the object near byte 0 is a watch event (run kubectl without --output-watch-events)"},
+		{"watch events in YAML", "object:\n  apiVersion: v1\n  kind: Pod\ntype: DELETED\n", "the object in the document at line 1 is a watch event (run kubectl without --output-watch-events)"},
 		{"sorted items of no list", `{"items": [{"metadata": {"name": "a"}}]}`, "the object near byte 11 has no kind"},
 		{"bare items without a kind", "- metadata: {name: a}\n", "the object in the document at line 1 has no kind"},
 		{"a Table", `{"kind": "Table", "apiVersion": "meta.k8s.io/v1", "rows": []}`, "the object near byte 0 is a Table, which lacks most fields"},
@@ -427,7 +430,7 @@ func TestWhatIsWrongWithADumpIsNamedWithItsPlace(t *testing.T) {
 			"tolerations that are no list", `{"items": [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "b"}, "spec": {"tolerations": 7}}]}`,
 			"invalid Pod b/a near byte 11: json: ",
 		},
-		{"a misspelt member in lines of YAML", "kind: Pod\napiVersion: v1\nmetadata:\n  name: a\nspec:\n  tolerrations:\n  - key: m\n", "invalid Pod a in the document at line 1: json: "},
+		{"a misspelt member in lines of YAML", "kind: Pod\napiVersion: v1\nmetadata:\n  name: a\nspec:\n  tolerations:\n  - keey: m\n", "invalid Pod a in the document at line 1: json: "},
 		{"a time that is none", `{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "creationTimestamp": "yesterday"}}`, "invalid Node a near byte 0: json: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -73,17 +73,13 @@ func (o *object) isList() bool {
 	return strings.HasSuffix(o.kind, "List") || !o.foreign() && strings.HasSuffix(strings.ToLower(o.kind), "list")
 }
 
-// kindOfItems returns the kind of the items that do not have one: the API server's own lists have it once.
-func (o *object) kindOfItems() string {
-	if !o.isList() {
-		return ""
-	}
-	return o.kind[:len(o.kind)-len("List")]
-}
-
-// inherit takes the apiVersion and the kind from the list, as far as the list has been read.
+// inherit takes the apiVersion and the kind, which items of the API server's own lists do not have, from the list, as
+// far as the list has been read.
 func (o *object) inherit(list *object) {
-	o.apiVersion, o.kind = cmp.Or(o.apiVersion, list.apiVersion), cmp.Or(o.kind, list.kindOfItems())
+	o.apiVersion = cmp.Or(o.apiVersion, list.apiVersion)
+	if list.isList() {
+		o.kind = cmp.Or(o.kind, list.kind[:len(list.kind)-len("List")])
+	}
 }
 
 // all reads a file that is not compressed. The error is a clause that says what is wrong with it and where.
@@ -92,15 +88,19 @@ func (r *reader) all() error {
 	}
 	r.lines.rest = bytes.TrimPrefix(r.lines.rest, []byte("\ufeff")) // some programs begin UTF-8 with a byte order mark
 	first := string(bytes.TrimSpace(r.lines.rest))
-	switch mistake, beside := mistakenFor(first); {
-	case beside && !r.file.alone():
-		return nil
-	case mistake != "":
-		return errors.New(mistake)
-	case jsonBegins.MatchString(first):
+	for _, f := range noEvidence {
+		switch {
+		case !f.begins.MatchString(first):
+			continue
+		case f.beside && !r.file.alone():
+			return nil
+		}
+		return errors.New(strings.Replace(f.what, "%s", truncate.Text(strings.TrimSuffix(first, ".")), 1))
+	}
+	if jsonBegins.MatchString(first) {
 		return r.json()
 	}
-	return (&yamlReader{reader: r, seen: map[string]bool{}, items: true}).read()
+	return (&yamlReader{reader: r, number: r.lines.number - 1, seen: map[string]bool{}, items: true}).read()
 }
 
 // value reads an object, a list or an array, in this list; nil is none. It returns io.EOF at the end of the text.
@@ -110,7 +110,8 @@ func (r *reader) value(list *object) error {
 	case '[':
 		return contents(r.Decoder, func(string) error { return r.value(list) })
 	case '{':
-		o := r.begin()
+		o := &object{at: r.place(), listed: r.StackDepth() > 0, members: append(r.spare[:0], '{')}
+		r.spare = nil
 		if err := r.fill(o); err != nil {
 			return err
 		}
@@ -123,13 +124,6 @@ func (r *reader) value(list *object) error {
 	return fmt.Errorf("expected a Kubernetes object, found %s %s", truncate.Text(string(value)), r.place())
 }
 
-// begin returns the object or list that begins here.
-func (r *reader) begin() *object {
-	o := &object{at: r.place(), listed: r.StackDepth() > 0, members: append(r.spare[:0], '{')}
-	r.spare = nil
-	return o
-}
-
 // fill may be called more than once for a list.
 func (r *reader) fill(o *object) error {
 	return contents(r.Decoder, func(name string) error { return r.member(o, name) })
@@ -138,10 +132,9 @@ func (r *reader) fill(o *object) error {
 // contents reads an array or an object, of which read reads an element, or the value of the member of this name.
 func contents(d *jsontext.Decoder, read func(name string) error) error {
 	begin, err := d.ReadToken()
-	named := begin.Kind() == '{'
 	for err == nil && d.PeekKind() != ']' && d.PeekKind() != '}' {
 		var name jsontext.Token
-		if named {
+		if begin.Kind() == '{' {
 			name, err = d.ReadToken()
 		}
 		if err == nil {
@@ -198,13 +191,13 @@ func (r *reader) take(o, list *object) error {
 // list passes on the items that wait for the end of the list. It returns an error if the list is one page of a longer
 // list, or if it has no kind in YAML: kubectl writes the kind after the items.
 func (r *reader) list(o *object) error {
-	switch more := o.leftOut(); {
+	switch {
 	case r.line > 0 && o.kind == "":
 		return fmt.Errorf("the list %s has no kind, so it may be truncated", o.at)
-	case more != "":
-		return fmt.Errorf("the list %s is one page of a longer list: %s left out", o.at, more)
+	case o.tell().Metadata.Continue != "":
+		return fmt.Errorf("the list %s is one page of a longer list: more objects were left out", o.at)
 	}
-	if o.kindOfItems() == "Pod" && !o.foreign() {
+	if o.kind == "PodList" && !o.foreign() {
 		r.collection.PodLists[""] = true
 	}
 	for _, item := range o.waiting {
@@ -224,10 +217,7 @@ func (r *reader) pass(o *object) error {
 		return r.passWanted(o, w)
 	}
 	why, noObject := o.refused(), o.kind == "" || o.isList() && !wantedBegins.MatchString("kind: "+o.kind)
-	switch {
-	case why == watchEvents:
-		return errors.New(why)
-	case why == "", noObject && !r.file.alone():
+	if why == "" || noObject && why != watchEvent && !r.file.alone() {
 		return nil
 	}
 	return fmt.Errorf("the object %s %s", o.at, why)
@@ -249,16 +239,16 @@ func (r *reader) passWanted(o *object, w *wantedKind) error {
 		return err
 	}
 	name, namespace := typed.GetName(), typed.GetNamespace()
+	id := key(namespace, name)
 	switch errs := impossible(typed); {
 	case name == "":
 		return fmt.Errorf("the %s %s has no name, so it may be truncated", o.kind, o.at)
 	case name[0] == '-': // commands would take it as a flag
 		return fmt.Errorf("the %s %s has the name %q, which no API server accepts", o.kind, o.at, name)
-	case !w.ours && Masked(key(namespace, name)):
-		what := fmt.Sprintf("%s %s was skipped, because its name is masked", o.kind, key(namespace, name))
-		r.tree.hole(r.file, Hole{What: what})
+	case !w.ours && Masked(id):
+		r.tree.hole(r.file, Hole{What: o.kind + " " + id + " was skipped, because its name is masked"})
 	case len(errs) > 0:
-		what := fmt.Sprintf("%s %s was skipped: %v", o.kind, key(namespace, name), errs.ToAggregate())
+		what := fmt.Sprintf("%s %s was skipped: %v", o.kind, id, errs.ToAggregate())
 		r.tree.hole(r.file, Hole{What: what, Namespace: namespace})
 	default:
 		r.collection.add(typed, o.listed, r.file)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"sigs.k8s.io/yaml"
 
 	"github.com/taint-manager/taint-manager/internal/truncate"
@@ -17,8 +18,8 @@ import (
 // message is a line that kubectl writes to its standard error.
 var message = regexp.MustCompile(`^(Warning: |[EWI][0-9]{4} [0-9:.]+ )`)
 
-// objectLines reads a text without messages of kubectl, and without the logs of containers that "kubectl cluster-info
-// dump" writes to the standard output.
+// objectLines reads a text in which messages of kubectl and the logs of containers, which "kubectl cluster-info dump"
+// writes to the standard output, become empty lines.
 type objectLines struct {
 	from   *bufio.Reader
 	rest   []byte // of the line that has been read, or of a part of it
@@ -43,7 +44,7 @@ func (l *objectLines) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
-// next reads a line that is not skipped, or a part of a long one. It returns false at the end.
+// next reads a line, or a part of a long one. It returns false at the end.
 func (l *objectLines) next() bool {
 	for l.rest = nil; l.err == nil && len(l.rest) == 0; {
 		l.rest, l.err = l.from.ReadSlice('\n')
@@ -55,21 +56,21 @@ func (l *objectLines) next() bool {
 			l.err = nil
 		}
 		if l.skip {
-			l.rest = nil
+			l.rest = l.rest[len(bytes.TrimRight(l.rest, "\n")):]
 		}
 	}
 	return len(l.rest) > 0
 }
 
-// failure returns a clause if the text ends where it must not.
-func (l *objectLines) failure() error {
+// failure returns the error, or a clause that explains it if the text ends where it must not.
+func (l *objectLines) failure(err error) error {
 	switch ended := errors.Is(l.err, io.EOF); {
 	case l.err != nil && !ended:
 		return fmt.Errorf("reading it failed after line %d: %w", l.number-1, l.err)
 	case ended && l.log != nil:
 		return fmt.Errorf("it is truncated within a log, where %q is missing", l.log)
 	}
-	return nil
+	return err
 }
 
 // skips reports whether a line is a message, or in a log.
@@ -86,56 +87,58 @@ func (l *objectLines) skips(line []byte) bool {
 	return true
 }
 
+var re = regexp.MustCompile // for which a byte that is not UTF-8 is U+FFFD
+
+// noEvidence has what is often kept of a cluster and has no objects that can be read, by its first line. What is beside
+// objects in a folder is skipped there.
+var noEvidence = []struct {
+	begins *regexp.Regexp
+	beside bool
+	what   string // %s is the first line
+}{
+	{re(`^\x{FFFD}+.?\0`), false, "it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >)"},
+	{re(`^$`), false, "it is empty"},
+	{re(`^<`), false, "it is HTML: a login page or a proxy answered instead of the API server"},
+	{re(`^7z\x{FFFD}{2}'\x1c`), false, "it is a 7z archive (only tar and zip archives are supported)"},
+	{re(`^.{16}\x{FFFD}{2}\f`), false, "it is a snapshot of etcd, which cannot be parsed"},
+	{re(`^(# HELP |# TYPE |kube_)`), false, "it contains metrics, which lack tolerations"},
+	{re(`^(Error from server|error: |No resources|Unable to |The connection to)`), false, "it is a kubectl message: %s"},
+	{re(`^Name:  `), true, "it is the output of kubectl describe, which cannot be parsed"},
+	{re(`^\{"kind":"Event","apiVersion":"audit\.k8s\.io/`), true, "it is an audit log, which lacks most objects"},
+	{re(`^[^a-z:{\["#]*   [^a-z:{\["#]*$`), true, "it is a human-readable table, which lacks most fields"},
+}
+
 // yamlReader reads YAML one piece at a time: a document, or an item of a list or an array as kubectl writes it, which
 // begins with a dash at the left margin. A second apiVersion or kind there begins another document, as in files that
 // were appended to each other.
 type yamlReader struct {
 	*reader
 
+	number int    // of the line
 	piece  []byte // whole lines
 	begins int    // the line at which it begins
-	within bool   // the last line is in a spec or a status
-	unread bool   // and in a member of it that is not read
+	skip   bool   // the last line is in a long member
 
 	seen  map[string]bool // whether the document has an apiVersion and a kind at the left margin
 	list  *object         // which the document is; nil if it is none
 	items bool            // a line with a dash begins an item, of the list or of an array
 }
 
-// kyaml has the lines by which "kubectl -o kyaml" begins, separates and ends the items of a list: the first line of the
-// piece in which each is, and the same in lines with dashes at the left margin.
-var kyaml = map[string][2]string{
-	"  items: [{": {"{\n", "}\nitems:\n- {"}, "  }, {": {"- {\n", "  }\n- {"}, "  }],": {"- {\n", "  }\n{"},
-}
-
 func (y *yamlReader) read() error {
-	var line []byte
-	for more := true; more && len(y.piece)+len(line) < mostParsed; more = y.lines.next() {
-		if line = append(line, y.lines.rest...); y.lines.long {
-			continue
-		}
-		line = bytes.TrimRight(line, " \r\n")
-		if same, found := kyaml[string(line)]; found && bytes.HasPrefix(y.piece, []byte(same[0])) {
-			line = []byte(same[1])
-		}
-		for part := range bytes.SplitSeq(line, []byte("\n")) {
-			if err := y.add(part); err != nil {
-				return err
-			}
-		}
-		line = line[:0]
-	}
-	switch {
-	case len(y.piece)+len(line) >= mostParsed:
-		const what = "the YAML at line %d has more than %d MiB without an end; write it with -o json"
-		return fmt.Errorf(what, y.begins, mostParsed>>20)
-	case y.lines.failure() != nil:
-		return nil
-	}
-	if len(line) > 0 { // the text ends where a part of a line does
-		if err := y.add(line); err != nil {
+	lines := bufio.NewScanner(y.lines)
+	lines.Buffer(nil, mostParsed)
+	for lines.Scan() && len(y.piece)+len(lines.Bytes()) < mostParsed {
+		y.number++
+		if err := y.add(bytes.TrimRight(lines.Bytes(), " \r")); err != nil {
 			return err
 		}
+	}
+	switch err := y.lines.failure(nil); {
+	case err != nil:
+		return err
+	case len(y.piece)+len(lines.Bytes()) >= mostParsed, lines.Err() != nil:
+		const what = "the YAML at line %d has more than %d MiB without an end; write it with -o json"
+		return fmt.Errorf(what, y.begins, mostParsed>>20)
 	}
 	return y.add([]byte("---"))
 }
@@ -161,17 +164,20 @@ func (y *yamlReader) add(line []byte) (err error) {
 		y.seen[string(name)] = true
 	case y.list == nil && string(line) == "items:":
 		y.line = y.begins
-		y.list = y.begin()
+		y.list = &object{at: y.place(), hasItems: true, members: jsontext.Value("{")}
 		err = y.pass()
-		y.list.hasItems, y.items = true, true
+		y.items = true
 		return err
 	}
 	y.take(line)
 	return nil
 }
 
-// take adds a line to the piece. A line becomes empty, so that lines count on, if it belongs to a member of a spec or a
-// status that is not read, in the form of kubectl: such members are most of a pod, and parsing YAML takes time.
+// long has the members of a spec or a status that are most of a pod or a node, and that no answer needs.
+var long = map[string]bool{"containers:": true, "initContainers:": true, "volumes:": true, "images:": true}
+
+// take adds a line to the piece. The line becomes empty, so that lines count on, if it belongs to a long member in the
+// form of kubectl: parsing YAML takes time.
 func (y *yamlReader) take(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	column := len(line) - len(text) // of the text, from that of the members of the object
@@ -183,18 +189,12 @@ func (y *yamlReader) take(line []byte) {
 		if blank {
 			return
 		}
-		y.begins, y.within, y.unread = y.lines.number, false, false
+		y.begins, y.skip = y.number, false
 	}
-	switch {
-	case blank, column == 2 && text[0] == '-':
-	case column < 2:
-		y.within, y.unread = column == 0 && (string(text) == "spec:" || string(text) == "status:"), false
-	case column == 2:
-		name, _, _ := bytes.Cut(text, []byte(":"))
-		plain := 'a' <= text[0] && text[0] <= 'z' // neither quoted nor with an anchor
-		y.unread = y.within && plain && !mayBeRead(string(bytes.TrimRight(name, " ")))
+	if !blank && (column < 2 || column == 2 && text[0] != '-') {
+		y.skip = column == 2 && long[string(text)]
 	}
-	if !y.unread {
+	if !y.skip {
 		y.piece = append(y.piece, line...)
 	}
 	y.piece = append(y.piece, '\n')
@@ -207,7 +207,7 @@ func (y *yamlReader) pass() error {
 		cause := truncate.Text(strings.Join(strings.Fields(err.Error()), " ")) // it has a line for each duplicate key
 		return fmt.Errorf("invalid document at line %d (lines are counted from there): %s", y.begins, cause)
 	}
-	y.line, y.begins, y.piece = y.begins, y.lines.number, y.piece[:0]
+	y.line, y.begins, y.piece = y.begins, y.number, y.piece[:0]
 	y.Reset(bytes.NewBuffer(text), lenient)
 	switch {
 	case string(text) == "null":

@@ -64,9 +64,8 @@ type Tree struct {
 
 // NewTree returns a tree that passes the objects of each collection to a visitor of its own.
 func NewTree(visit func(root string) Visit) *Tree {
-	return &Tree{
-		Collections: map[string]*Collection{}, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept,
-	}
+	all := map[string]*Collection{}
+	return &Tree{Collections: all, visit: visit, files: mostFiles, bytes: mostBytes, kept: mostKept}
 }
 
 // place is where a file is: in an argument, and there within archives.
@@ -198,13 +197,6 @@ func (t *Tree) content(p place, r io.Reader) error {
 	return t.text(p, ahead)
 }
 
-func damaged(form string, err error) error {
-	if errors.Is(err, errTooMuch) {
-		return err
-	}
-	return fmt.Errorf("the %s archive is damaged or truncated: %w", form, err)
-}
-
 // tarball reads the files of a tar archive; links and devices are skipped. A cut between two files looks like the end
 // to the package tar, which then has read to the end without finding the end mark.
 func (t *Tree) tarball(p place, r io.Reader) error {
@@ -224,7 +216,7 @@ func (t *Tree) tarball(p place, r io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return damaged("tar", err)
+			return fmt.Errorf("cannot read the tar archive: %w", err)
 		case header.Typeflag != tar.TypeReg:
 			continue
 		}
@@ -246,7 +238,7 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 	if size == 0 {
 		held, err := io.ReadAll(io.LimitReader(ahead, t.kept+1))
 		if err != nil {
-			return damaged("zip", err)
+			return fmt.Errorf("cannot read the zip archive: %w", err)
 		}
 		if at, size = bytes.NewReader(held), int64(len(held)); size > t.kept {
 			const what = "the zip archive has more than %d MiB and is not a file of its own, so it was not read"
@@ -256,7 +248,7 @@ func (t *Tree) zipped(p place, file, ahead io.Reader) error {
 	}
 	archive, err := zip.NewReader(at, size)
 	if err != nil {
-		return damaged("zip", err)
+		return fmt.Errorf("cannot read the zip archive: %w", err)
 	}
 	for _, f := range archive.File {
 		if !f.Mode().IsRegular() {

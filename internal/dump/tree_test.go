@@ -180,7 +180,7 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a bundle with an error of Rancher", "x/bundleGenerationError.log", "timeout", "d: x/bundleGenerationError.log: a request of Rancher's support-bundle-kit failed: timeout"},
 		{"errors of troubleshoot in an array", "x/cluster-resources/nodes-errors.json", `["forbidden", "it said \"no\""]`, "d: x/cluster-resources/nodes-errors.json: a request of troubleshoot failed: \"forbidden\"; d: x/cluster-resources/nodes-errors.json: a request of troubleshoot failed: \"it said \\\"no\\\"\""},
 		{"errors of troubleshoot about what is not read", "x/cluster-resources/ingress-errors.json", `{"shop": "forbidden"}`, ""},
-		{"watch events", "pods.json", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "d: pods.json: it is a stream of watch events, which has several states of an object (run kubectl without --output-watch-events), so objects may be missing"},
+		{"watch events", "pods.json", `{"type": "ADDED", "object": {"kind": "Pod", "apiVersion": "v1"}}`, "d: pods.json: the object near byte 0 is a watch event (run kubectl without --output-watch-events), so objects may be missing"},
 		{"no errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{}`, ""},
 		{"errors of sonobuoy", "x/meta/query-time.json", `[{"queryobj": "pods", "error": "forbidden"}, {"queryobj": "nodes"}]`, "d: x/meta/query-time.json: a request of sonobuoy failed: \"error\": \"forbidden\""},
 		{"errors of sonobuoy about what is not read", "x/meta/query-time.json", `[{"queryobj": "ingresses", "namespace": "shop", "time": "1ms", "error": "forbidden"}, {"queryobj": "PodLogs", "error": {}}]`, ""},
@@ -190,6 +190,20 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(map[string]string{c.file: c.text})) })
 		if err != nil || strings.Join(got.holes, "; ") != c.want || len(got.objects) > 0 {
 			t.Errorf("%s: got %v, %v, want %s", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestACutObjectOfAnyKindThatIsReadIsAHole(t *testing.T) {
+	for kind, want := range map[string]int{
+		"Node": 1, "Pod": 1, "Event": 1, "ConfigMap": 1, "Namespace": 1, "Lease": 1, "PodDisruptionBudget": 1,
+		"ResourceClaim": 1, "ResourceSlice": 1, "DeviceTaintRule": 1, "Status": 1, "Service": 0, "PodTemplate": 0,
+	} {
+		for _, text := range []string{`{"apiVersion": "x", "kind": "` + kind + `", "metadata": {`, "kind: " + kind + "List\nmetadata: {\n"} {
+			got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", folder(map[string]string{"x.json": text})) })
+			if err != nil || len(got.holes) != want {
+				t.Errorf("%s: got %v, %v, want %d holes", text, got, err, want)
+			}
 		}
 	}
 }
@@ -386,9 +400,9 @@ func TestABadArchiveIsRefusedByItsName(t *testing.T) {
 	encrypted := []byte(zipOf(t, map[string]string{"nodes.yaml": aNode}))
 	encrypted[bytes.Index(encrypted, []byte("PK\x01\x02"))+8] |= 1
 	for _, c := range []struct{ name, text, want string }{
-		{"a cut tar", whole[:540], "the tar archive is damaged or truncated: "},
-		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:540]}), "old.tar: the tar archive is damaged or truncated: "},
-		{"a cut zip", zipOf(t, map[string]string{"nodes.yaml": aNode})[:60], "the zip archive is damaged or truncated: "},
+		{"a cut tar", whole[:540], "cannot read the tar archive: "},
+		{"a cut tar within a tar", tarOf(t, map[string]string{"old.tar": whole[:540]}), "old.tar: cannot read the tar archive: "},
+		{"a cut zip", zipOf(t, map[string]string{"nodes.yaml": aNode})[:60], "cannot read the zip archive: "},
 		{"an encrypted member", string(encrypted), "nodes.yaml: it is encrypted; "},
 	} {
 		_, err := treeOf(func(tree *dump.Tree) error { return tree.File("d", strings.NewReader(c.text)) })
