@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -49,15 +50,20 @@ func throttle(ctx context.Context, p pausable, share float64) error {
 	return nil
 }
 
-// spent returns what the control plane has done so far.
-func (w *world) spent(ctx context.Context) (outcome, error) {
+// spent returns what the control plane, and a subject that has a component, have done so far.
+func (w *world) spent(ctx context.Context, subject *testcluster.Component) (report.Outcome, error) {
 	metrics, err := w.admin.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the API server's metrics: %w", err)
 	}
 	o := requests(string(metrics))
-	for component, f := range map[string]figure{testcluster.APIServer: serverCPU, testcluster.Etcd: etcdCPU} {
-		if o[f], err = load.ProcessorTime(w.Component(component).Pid()); err != nil {
+	for f, c := range map[report.Figure]*testcluster.Component{
+		serverCPU: w.Component(testcluster.APIServer), etcdCPU: w.Component(testcluster.Etcd), cpu: subject,
+	} {
+		if c == nil {
+			continue
+		}
+		if o[f], err = load.ProcessorTime(c.Pid()); err != nil {
 			return nil, err
 		}
 	}
@@ -65,19 +71,10 @@ func (w *world) spent(ctx context.Context) (outcome, error) {
 }
 
 // requests counts what the API server has answered, by its metrics. Watches are left out: they count only at their end.
-func requests(metrics string) outcome {
+func requests(metrics string) report.Outcome {
 	const answered = "apiserver_request_total"
-	return outcome{
+	return report.Outcome{
 		calls:       load.Sum(metrics, answered) - load.Sum(metrics, answered, `verb="WATCH"`),
 		eventWrites: load.Sum(metrics, answered, `resource="events"`, `verb="POST"`),
 	}
-}
-
-// since returns the differences from before.
-func (o outcome) since(before outcome) outcome {
-	difference := outcome{}
-	for f, value := range o {
-		difference[f] = value - before[f]
-	}
-	return difference
 }

@@ -9,20 +9,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/prometheus/procfs"
+	"github.com/taint-manager/taint-manager/test/bench/report"
 )
 
 func main() {
@@ -44,32 +41,25 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	debug.SetGCPercent(garbage)
-	began := time.Now()
 	rows, err := measure(ctx, o)
 	if err != nil {
 		return err
 	}
-	s := summary{
-		Date: began.UTC().Format(time.DateOnly), Cores: runtime.NumCPU(), CPU: processor(),
-		Rounds: o.rounds, Rows: rows,
-	}
-	fmt.Printf("\n%s\nAll of it took %v.\n", s.markdown(), time.Since(began).Round(time.Second))
-	return o.write(s)
+	return o.files.Write(o.rounds, rows)
 }
 
 // options are the flags of the command line.
 type options struct {
-	rounds         int
-	works          []string
-	json, document string
-	against        string
+	rounds  int
+	works   []string
+	files   report.Files
+	against string
 }
 
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each comparison is made")
-	flags.StringVar(&o.json, "json", "", "the file to write the results to, as JSON")
-	flags.StringVar(&o.document, "document", "", "the document to put the table into")
+	o.files.Bind(flags)
 	flags.StringVar(&o.against, "against", "",
 		"another build of taint-manager, with which this build is compared instead of the built-in controller")
 	list := flags.String("work", "", "what to measure, with commas between: "+strings.Join(names(), ",")+"; empty: all")
@@ -93,45 +83,4 @@ func parse(args []string) (o options, err error) {
 		o.against, err = filepath.Abs(o.against)
 	}
 	return o, err
-}
-
-// write writes the files that the options name.
-func (o options) write(s summary) error {
-	if o.json != "" {
-		text, err := json.MarshalIndent(s, "", "  ")
-		if err == nil {
-			err = os.WriteFile(o.json, append(text, '\n'), 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("writing the results: %w", err)
-		}
-	}
-	if o.document == "" {
-		return nil
-	}
-	old, err := os.ReadFile(o.document)
-	if err != nil {
-		return fmt.Errorf("reading the results of an earlier run: %w", err)
-	}
-	text, err := insert(string(old), s)
-	if err == nil {
-		err = os.WriteFile(o.document, []byte(text), 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("writing the results to %s: %w", o.document, err)
-	}
-	return nil
-}
-
-// processor names the processor of this machine, if the kernel says it.
-func processor() string {
-	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return ""
-	}
-	processors, err := proc.CPUInfo()
-	if err != nil || len(processors) == 0 {
-		return ""
-	}
-	return processors[0].ModelName
 }

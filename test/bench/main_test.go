@@ -2,7 +2,6 @@ package main
 
 import (
 	"math"
-	"slices"
 	"testing"
 	"time"
 )
@@ -26,7 +25,7 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"-rounds=0"}, "-rounds=0: there must be one round at least; leave it out for 3"},
-		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,webhook,instant,idle,evict,memory,status,start,memory-1.32,start-1.32`},
+		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,instant,idle,evict,memory,status,start`},
 	} {
 		if _, err := parse(test.args); err == nil || err.Error() != test.want {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
@@ -36,21 +35,7 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 	if err != nil || o.rounds != 3 || len(o.works) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if o, err := parse(nil); err != nil || len(o.works) != 11 {
+	if o, err := parse(nil); err != nil || len(o.works) != 8 {
 		t.Errorf("got %+v, %v", o, err)
-	}
-}
-
-func TestEachTargetComparesWithASubjectThatIsMeasured(t *testing.T) {
-	for _, stage := range stages() {
-		for _, w := range stage.works {
-			for _, r := range w.rows {
-				for _, target := range r.targets {
-					if target.Of != "" && !slices.Contains(w.subjects, target.Of) {
-						t.Errorf("%s, %s: %s is not measured", w.name, r.figure.what, target.Of)
-					}
-				}
-			}
-		}
 	}
 }

@@ -2,177 +2,125 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/taint-manager/taint-manager/test/bench/report"
 )
 
-// work is a comparison of several subjects by one measurement.
+// work is a comparison of taint-manager with the subjects of its targets by one measurement.
 type work struct {
 	name, title string
-	subjects    []string
-	once        []string // the subjects that have one round only
-	evict       bool     // by the eviction subresource
-	starts      int      // measurements in each round of the command line; 0 means 1
+	evict       bool // by the eviction subresource
 	measure     measurement
 	rows        []wanted
 }
 
 // measurement measures one subject once.
-type measurement func(ctx context.Context, w *world, s subject) (outcome, error)
+type measurement func(ctx context.Context, w *world, s subject) (report.Outcome, error)
+
+type targets = []report.Target
 
 // wanted is a row of the table, without the results.
 type wanted struct {
-	figure  figure
-	targets []target
+	figure  report.Figure
+	targets targets
 }
 
 const late = 1.15 // the maximum ratio of a latency to the baseline's
 
-// stage is a list of works that share a control plane.
-type stage struct {
-	kubernetes string // its version, such as 1.32; empty means that of the tests
-	works      []work
-}
-
-// stages returns all works, in order. The works of the second stage share 30,000 pods, and so do those of the third.
-func stages() []stage {
-	return []stage{
-		{works: evictions()},
-		{works: []work{memoryWork(), statusWork(), startWork(target{builtin, most, 0.55})}},
-		{kubernetes: "1.32", works: []work{older(memoryWork()), older(startWork(target{builtin, reported, 0}))}},
-	}
-}
-
-// evictions are the works that create their own pods.
-func evictions() []work {
+// works returns all works, in order. The last ones share a population of 30,000 pods.
+func works() []work {
+	both := targets{report.NoLimit(baseline), report.NoLimit(builtin)}
 	return []work{
 		{
-			name: "burst", title: "3000 pods of 100 nodes at once, from the first taint on",
-			subjects: []string{baseline, ours, builtin, builtinDefault}, once: []string{builtinDefault},
-			measure: burstOf(size{nodes: burstNodes, each: podsEach}),
+			name: "burst", title: "3000 pods of 100 nodes at once, from the first taint on", measure: burst(false, false),
 			rows: []wanted{
-				{rate, []target{{baseline, least, 0.9}, {builtin, least, 1.3}, {builtinDefault, least, 30}}},
-				{median, []target{{baseline, most, late}, {builtin, reported, 0}}},
-				{p99, []target{{baseline, most, late}, {builtin, reported, 0}}},
-				{events, []target{{"", most, 30}}},
-				{eventShare, []target{{"", most, 0.05}}},
-				{cpu, []target{{builtin, most, 0.45}}},
-				{peak, []target{{builtin, reported, 0}}},
-				{calls, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
-				{serverCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
-				{etcdCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
+				{rate, targets{report.AtLeast(0.9, baseline), report.AtLeast(1.3, builtin), report.AtLeast(30, builtinDefault)}},
+				{median, targets{report.AtMost(late, baseline), report.NoLimit(builtin)}},
+				{p99, targets{report.AtMost(late, baseline), report.NoLimit(builtin)}},
+				{events, targets{report.AtMost(30, "")}},
+				{eventShare, targets{report.AtMost(0.05, "")}},
+				{cpu, targets{report.AtMost(0.45, builtin)}},
+				{peak, targets{report.NoLimit(builtin)}},
+				{calls, both},
+				{serverCPU, both},
+				{etcdCPU, both},
 			},
 		},
 		{
 			name: "overloaded", title: "overloaded API server: the same 3000 pods, while it may use half a core",
-			subjects: []string{baseline, ours, builtin},
-			measure:  burstOf(size{nodes: burstNodes, each: podsEach, overloaded: true}),
+			measure: burst(false, true),
 			rows: []wanted{
-				{rate, []target{{baseline, least, 0.9}, {builtin, reported, 0}}},
-				{p99, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
-				{events, []target{{"", most, 30}}},
-				{cpu, []target{{builtin, reported, 0}}},
-				{eventWrites, []target{{builtin, reported, 0}}},
-				{calls, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
-				{serverCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
-				{etcdCPU, []target{{baseline, reported, 0}, {builtin, reported, 0}}},
+				{rate, targets{report.AtLeast(0.9, baseline), report.NoLimit(builtin)}},
+				{p99, both},
+				{events, targets{report.AtMost(30, "")}},
+				{cpu, targets{report.NoLimit(builtin)}},
+				{eventWrites, targets{report.NoLimit(builtin)}},
+				{calls, both},
+				{serverCPU, both},
+				{etcdCPU, both},
 			},
 		},
 		{
-			name: "webhook", title: "100 pods due with 300 of another namespace that a webhook holds for 30 s",
-			subjects: []string{baseline, ours, builtin}, measure: nextToHeld,
+			name: "instant", title: "3000 pods of 100 nodes, from the instant on at which all are due", measure: instant,
 			rows: []wanted{
-				{median, []target{{"", most, 0.5}, {baseline, reported, 0}, {builtin, reported, 0}}},
-				{last, []target{{"", most, 2}, {baseline, reported, 0}, {builtin, reported, 0}}},
+				{first, targets{report.AtMost(100, ""), report.AtLeast(0, "")}}, // a negative figure means an early deletion
+				{rate, targets{report.AtLeast(0.9, baseline), report.AtLeast(1, builtin)}},
+				{last, targets{report.AtMost(late, baseline)}},
 			},
 		},
 		{
-			name: "instant", title: "3000 pods of 100 nodes, from the instant on at which all are due",
-			subjects: []string{baseline, ours, builtin}, measure: instant,
-			rows: []wanted{
-				{first, []target{{"", most, 100}, {"", least, 0}}}, // a negative figure means an early deletion
-				{rate, []target{{baseline, least, 0.9}, {builtin, least, 1}}},
-				{last, []target{{baseline, most, late}}},
-			},
-		},
-		{
-			name: "idle", title: "one pod on an idle cluster", subjects: []string{baseline, ours, builtin},
-			measure: idle, rows: []wanted{{onePod, []target{{baseline, most, 1.4}, {builtin, most, 1}}}},
+			name: "idle", title: "one pod on an idle cluster", measure: idle,
+			rows: []wanted{{onePod, targets{report.AtMost(1.4, baseline), report.AtMost(1, builtin)}}},
 		},
 		{
 			name: "evict", title: "3000 Running pods of 100 nodes, --eviction-method=evict", evict: true,
-			subjects: []string{baseline, ours},
-			measure:  burstOf(size{nodes: burstNodes, each: podsEach, running: true}),
-			rows:     []wanted{{rate, []target{{baseline, least, 0.9}}}, {median, []target{{baseline, reported, 0}}}},
+			measure: burst(true, false),
+			rows: []wanted{
+				{rate, targets{report.AtLeast(0.9, baseline)}}, {median, targets{report.NoLimit(baseline)}},
+			},
+		},
+		{
+			name: "memory", title: "30,000 pods, nothing tainted", measure: idleMemory,
+			rows: []wanted{{memory, targets{report.AtMost(0.16, builtin)}}},
+		},
+		{
+			name: "status", title: "30,000 pods, 5000 updates of pods' status that change nothing",
+			measure: statusUpdates, rows: []wanted{{cpuEach, targets{report.AtMost(0.4, builtin)}}},
+		},
+		{
+			name: "start", title: "start with 30,000 pods, of which one is due", measure: start,
+			rows: []wanted{{starting, targets{report.AtMost(0.55, builtin)}}},
 		},
 	}
 }
 
-func memoryWork() work {
-	return work{
-		name: "memory", title: "30,000 pods, nothing tainted", subjects: []string{ours, builtin}, measure: idleMemory,
-		rows: []wanted{{memory, []target{{builtin, most, 0.16}}}},
-	}
-}
-
-func statusWork() work {
-	return work{
-		name: "status", title: "30,000 pods, 5000 updates of pods' status that change nothing",
-		subjects: []string{ours, builtin}, measure: statusUpdates,
-		rows: []wanted{{cpuEach, []target{{builtin, most, 0.4}}}},
-	}
-}
-
-func startWork(wants target) work {
-	return work{
-		name: "start", title: "start with 30,000 pods, of which one is due", starts: 3,
-		subjects: []string{ours, builtin}, measure: start,
-		rows: []wanted{{starting, []target{wants}}},
-	}
-}
-
-func older(k work) work {
-	k.name, k.title = k.name+"-1.32", k.title+", Kubernetes 1.32"
-	return k
-}
-
 func names() (list []string) {
-	for _, s := range stages() {
-		for _, k := range s.works {
-			list = append(list, k.name)
-		}
+	for _, k := range works() {
+		list = append(list, k.name)
 	}
 	return list
 }
 
 // measure runs the works that the options name.
-func measure(ctx context.Context, o options) (rows []row, err error) {
-	for _, s := range stages() {
-		s.works = slices.DeleteFunc(s.works, func(k work) bool { return !slices.Contains(o.works, k.name) })
-		if len(s.works) == 0 {
-			continue
-		}
-		more, err := s.measure(ctx, o)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, more...)
-	}
-	return rows, nil
-}
-
-func (s stage) measure(ctx context.Context, o options) (rows []row, err error) {
-	w, err := newWorld(ctx, s.kubernetes, o.against)
+func measure(ctx context.Context, o options) (rows []report.Row, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := newWorld(ctx, o.against)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if stopErr := w.close(); err == nil {
-			err = stopErr
-		}
+		cancel()
+		err = errors.Join(err, w.Stop())
 	}()
-	for _, k := range s.works {
+	for _, k := range works() {
+		if !slices.Contains(o.works, k.name) {
+			continue
+		}
 		began := time.Now()
 		more, err := k.run(ctx, w, o.rounds)
 		if err != nil {
@@ -185,22 +133,22 @@ func (s stage) measure(ctx context.Context, o options) (rows []row, err error) {
 }
 
 // run measures the subjects in turn. Every other round has the reversed order, so that no subject always comes after
-// the same one. Another build, if there is one, is compared instead of the built-in controller and the plain workers.
-func (w work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
+// the same one. The built-in controller with its default limits has one round only. Another build, if there is one, is
+// compared instead of the built-in controller and the plain workers.
+func (w work) run(ctx context.Context, on *world, rounds int) (rows []report.Row, err error) {
 	if on.against != "" {
-		w.subjects = []string{ours, otherBuild}
 		for i := range w.rows {
-			w.rows[i].targets = []target{{otherBuild, reported, 0}}
+			w.rows[i].targets = targets{report.NoLimit(otherBuild)}
 		}
 	}
-	all := map[string][]outcome{}
-	for round := range rounds * max(w.starts, 1) {
-		turn := slices.Clone(w.subjects)
+	all := map[string][]report.Outcome{}
+	for round := range rounds {
+		turn := w.subjects()
 		if round%2 == 1 {
 			slices.Reverse(turn)
 		}
 		for _, name := range turn {
-			if round > 0 && slices.Contains(w.once, name) {
+			if round > 0 && name == builtinDefault {
 				continue
 			}
 			o, err := w.measure(ctx, on, subject{name: name, evict: w.evict})
@@ -211,24 +159,21 @@ func (w work) run(ctx context.Context, on *world, rounds int) ([]row, error) {
 			on.say("%-24s %v", name, o)
 		}
 	}
-	return w.results(all), nil
+	for _, want := range w.rows {
+		rows = append(rows, report.NewRow(w.title, want.figure, want.targets, all))
+	}
+	return rows, nil
 }
 
-// results returns the rows with the figures of each subject, round by round.
-func (w work) results(all map[string][]outcome) (rows []row) {
-	for _, want := range w.rows {
-		r := row{
-			Work: w.title, What: want.figure.what, Unit: want.figure.unit, Targets: want.targets,
-			Rounds: map[string]series{},
-		}
-		for name, outcomes := range all {
-			for _, o := range outcomes {
-				if value, measured := o[want.figure]; measured {
-					r.Rounds[name] = append(r.Rounds[name], value)
-				}
+// subjects returns taint-manager and the subjects of all targets.
+func (w work) subjects() []string {
+	all := []string{ours}
+	for _, r := range w.rows {
+		for _, t := range r.targets {
+			if t.Of != "" && !slices.Contains(all, t.Of) {
+				all = append(all, t.Of)
 			}
 		}
-		rows = append(rows, r)
 	}
-	return rows
+	return all
 }

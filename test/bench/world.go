@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -21,36 +22,31 @@ type world struct {
 	admin     kubernetes.Interface
 	worker    kubernetes.Interface // of the plain workers: authenticates as taint-manager's user
 	deletions *load.DeletionTimes
-	cancel    context.CancelFunc
 	against   string // another build, which replaces the built-in controller in comparisons; may be empty
-	workloads int    // the number of workloads so far, for their names
+	crowds    int    // the number of crowds so far, for their names
 
-	shared *workload // the population of 30,000 pods that several works share
+	population *load.Crowd // 30,000 pods that several works share; nil before the first of them
 }
 
 // newWorld starts a control plane without other controllers than the measured subject. Nodes get only the benchmark's
 // taint.
-func newWorld(ctx context.Context, kubernetes, against string) (*world, error) {
+func newWorld(ctx context.Context, against string) (*world, error) {
 	c, err := testcluster.Start(ctx, testcluster.Options{
 		WithoutNodes: true, WithoutScheduler: true, WithoutControllerManager: true, Log: os.Stderr,
-		Kubernetes:    kubernetes,
 		APIServerArgs: []string{"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition"},
 	})
 	if err != nil {
 		return nil, err
 	}
 	w := &world{Cluster: c, deletions: load.NewDeletionTimes(), against: against}
-	w.shared = w.emptyWorkload()
-	following, cancel := context.WithCancel(ctx)
-	w.cancel = cancel
-	if err := w.connect(following); err != nil {
-		return nil, errors.Join(err, w.close())
+	if err := w.connect(ctx); err != nil {
+		return nil, errors.Join(err, w.Stop())
 	}
 	return w, nil
 }
 
 func (w *world) connect(ctx context.Context) error {
-	if err := w.Permit(ctx, "--leader-elect=false", "--eviction-method=evict"); err != nil {
+	if err := w.Permit(ctx, "--eviction-method=evict"); err != nil {
 		return err
 	}
 	user, err := w.ManagerKubeconfig()
@@ -66,26 +62,22 @@ func (w *world) connect(ctx context.Context) error {
 	return w.deletions.Follow(ctx, w.admin)
 }
 
-func (w *world) close() error {
-	w.cancel()
-	return w.Stop()
-}
-
 func (w *world) say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, time.Now().Format(time.TimeOnly)+"  "+format+"\n", args...)
 }
 
-// atLeast ensures that the shared population has this number of nodes, with their pods.
-func (w *world) atLeast(ctx context.Context, nodes int) error {
-	missing := nodes - len(w.shared.nodes)
-	if missing <= 0 {
-		return nil
+// newCrowd creates nodes with this number of pods each. A pod does not tolerate the benchmark's taint, unless change
+// adds that.
+func (w *world) newCrowd(ctx context.Context, nodes, each int, change func(p *v1.Pod)) (*load.Crowd, error) {
+	w.crowds++
+	c, err := load.NewCrowd(ctx, w.admin, fmt.Sprintf("crowd-%d", w.crowds), nodes)
+	if err != nil {
+		return nil, err
 	}
-	began := time.Now()
-	err := w.shared.grow(ctx, size{nodes: missing, each: podsEach})
-	w.say("%d pods were made in %.0f s", missing*podsEach, time.Since(began).Seconds())
-	return err
+	return c, c.Fill(ctx, load.Namespace, each, func(_ int, p *v1.Pod) { change(p) })
 }
+
+func unchanged(*v1.Pod) {}
 
 // waitFor waits until the pods are deleted, and returns the time of each deletion.
 func (w *world) waitFor(ctx context.Context, pods []load.Identity) ([]time.Time, error) {
@@ -100,19 +92,23 @@ type subject struct {
 	evict bool // by the eviction subresource
 }
 
-func (s subject) plain() bool { return s.name == baseline }
-
-// call evicts one pod, as plain workers do.
-func (s subject) call(ctx context.Context, client kubernetes.Interface, pod load.Identity) error {
+// plainly evicts the pods if the subject is plain workers, which decide nothing. Their client is that of
+// taint-manager's user.
+func (w *world) plainly(ctx context.Context, s subject, pods []load.Identity) error {
+	if s.name != baseline {
+		return nil
+	}
 	do := load.PatchAndDelete
 	if s.evict {
 		do = load.Evict
 	}
-	err := load.Patiently(func() error { return do(ctx, client, pod) })
-	if err != nil && !apierrors.IsNotFound(err) { // a try that timed out may have deleted it
-		return fmt.Errorf("a plain worker: pod %s: %w", pod.Name, err)
-	}
-	return nil
+	return load.Spread(ctx, load.PlainWorkers, len(pods), func(ctx context.Context, i int) error {
+		err := load.Patiently(func() error { return do(ctx, w.worker, pods[i]) })
+		if err != nil && !apierrors.IsNotFound(err) { // a try that timed out may have deleted it
+			return fmt.Errorf("a plain worker: pod %s: %w", pods[i].Name, err)
+		}
+		return nil
+	})
 }
 
 // launch starts a subject, and does not wait until it is ready.
@@ -145,41 +141,38 @@ func stop(c *testcluster.Component) error {
 }
 
 // ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then
-// the subject has observed the whole cluster. Plain workers need no start, and have no component.
-func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, error) {
-	if s.plain() {
-		return nil, nil
+// the subject has observed the whole cluster. It also returns the time of that. Plain workers need no start, and have
+// no component.
+func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, time.Time, error) {
+	if s.name == baseline {
+		return nil, time.Time{}, nil
 	}
-	c, _, err := w.firstDeletion(ctx, s)
+	c, at, err := w.firstDeletion(ctx, s)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	// The built-in controller's client limits recover, and the work after its start ends.
-	return c, load.Pause(ctx, 2*time.Second)
+	return c, at, load.Pause(ctx, 2*time.Second)
 }
 
-// firstDeletion launches a subject in a cluster with a pod that is due. It returns the time from the start of the
-// subject's process to the deletion of the pod.
-func (w *world) firstDeletion(
-	ctx context.Context, s subject,
-) (c *testcluster.Component, after time.Duration, err error) {
-	probe, err := w.newWorkload(ctx, size{nodes: 1})
+// firstDeletion launches a subject in a cluster with a pod that is due, and returns the time of the pod's deletion.
+func (w *world) firstDeletion(ctx context.Context, s subject) (c *testcluster.Component, at time.Time, err error) {
+	probe, err := w.newCrowd(ctx, 1, 0, unchanged)
 	if err == nil {
-		err = probe.taint(ctx, nil)
+		err = probe.Taint(ctx, tainted)
 	}
 	if err == nil {
-		err = probe.fill(ctx, probe.nodes, size{each: 1})
+		err = probe.Fill(ctx, load.Namespace, 1, func(int, *v1.Pod) {})
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, at, err
 	}
 	if c, err = w.launch(ctx, s); err != nil {
-		return nil, 0, err
+		return nil, at, err
 	}
-	times, err := w.waitFor(ctx, probe.pods)
+	times, err := w.waitFor(ctx, probe.Pods)
 	if err != nil {
-		return nil, 0, fmt.Errorf("waiting for %s: %w", s.name, err)
+		return nil, at, fmt.Errorf("waiting for %s: %w", s.name, err)
 	}
-	err = w.admin.CoreV1().Nodes().Delete(ctx, probe.nodes[0], metav1.DeleteOptions{})
-	return c, times[0].Sub(c.Started()), err
+	return c, times[0], w.admin.CoreV1().Nodes().Delete(ctx, probe.Nodes[0], metav1.DeleteOptions{})
 }

@@ -127,7 +127,7 @@ func (w *world) playAlerts(t *testing.T) (end func()) {
 	t.Helper()
 	hanging := w.zoned(t, "hanging", "hanging", "")
 	pod := hanging.podWith("p", func(p *v1.Pod) { p.Labels = map[string]string{load.HeldLabel: "yes"} })
-	hook := w.holdingWebhook(t, pod)
+	hook := w.holdingWebhook(t, load.IdentityOf(pod))
 	hanging.taint("gone")
 
 	blocked := w.zoned(t, "blocked", "blocked", "")

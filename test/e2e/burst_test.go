@@ -30,16 +30,16 @@ func (w *world) burst(t *testing.T) {
 	c.taint(t, true)
 	last := c.gone(t, w.deletions, 0)
 	gets := nodeReads(t, w.AuditLog(), began)
-	t.Logf("%d pods gone in %.1f s, with %d GETs of nodes", len(c.pods), last.Sub(began).Seconds(), gets)
+	t.Logf("%d pods gone in %.1f s, with %d GETs of nodes", len(c.Pods), last.Sub(began).Seconds(), gets)
 	// PATCH and DELETE rest on the same GET, one for each node in five seconds, except for the first and last
 	// calls.
-	if most := len(c.nodes)*(1+int(last.Sub(began)/(5*time.Second))) + 50; gets > most {
+	if most := len(c.Nodes)*(1+int(last.Sub(began)/(5*time.Second))) + 50; gets > most {
 		t.Errorf("%d GETs of nodes, want at most %d", gets, most)
 	}
 
 	c.wantEvents(t, last)
 	c.deletedOnce(t, w.AuditLog(), began)
-	for _, pod := range others.pods {
+	for _, pod := range others.Pods {
 		if _, ended := w.deletion(t, pod.UID, time.Now()); ended {
 			t.Errorf("%s is gone; its node has no taint", pod.Name)
 		}
@@ -49,7 +49,7 @@ func (w *world) burst(t *testing.T) {
 // wantEvents requires an event for every pod within 30 s after the last deletion.
 func (pl *podLoad) wantEvents(t *testing.T, last time.Time) {
 	t.Helper()
-	within(t, time.Until(last.Add(30*time.Second)), "all events are stored", func() bool { return pl.events(t) == len(pl.pods) })
+	within(t, time.Until(last.Add(30*time.Second)), "all events are stored", func() bool { return pl.events(t) == len(pl.Pods) })
 	t.Logf("all events are stored %.1f s after the last deletion", time.Since(last).Seconds())
 }
 
@@ -62,7 +62,7 @@ func (w *world) dryRun(t *testing.T) {
 
 	log, err := m.Log()
 	must(t, err)
-	for _, pod := range c.pods {
+	for _, pod := range c.Pods {
 		if n := strings.Count(log, `"default/`+pod.Name+`"`); n != 1 {
 			t.Errorf("%s is named %d times in the log, want once", pod.Name, n)
 		}

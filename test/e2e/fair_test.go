@@ -61,7 +61,7 @@ func TestTenantsThatBeginToHangOneAfterAnotherDelayOthersByASecondOrTwo(t *testi
 		tenants = append(tenants, pods)
 	}
 	others := newPodLoad(t, w.admin, "others", 10, 10)
-	hook := w.holdingWebhook(t, tenants[0].pods[0])
+	hook := w.holdingWebhook(t, tenants[0].Pods[0])
 	m := w.manage(t, "--leader-elect=false")
 	began := time.Now()
 	for i, pods := range tenants {
@@ -97,9 +97,9 @@ func (w *world) besideATenant(t *testing.T, nodes, tenantsEach, othersEach int) 
 	c.fill(t, "tenant", tenantsEach, func(i int, p *v1.Pod) {
 		p.Labels[load.HeldLabel], p.Labels["own"] = "yes", fmt.Sprint(i)
 	})
-	held := len(c.pods)
+	held := len(c.Pods)
 	c.fill(t, "default", othersEach, alike)
-	hook := w.holdingWebhook(t, c.pods[0])
+	hook := w.holdingWebhook(t, c.Pods[0])
 	late := w.lateness(t, c, held)
 	if hook.Held() == 0 {
 		t.Error("the webhook was not asked: it held nobody up")
@@ -115,12 +115,12 @@ func (w *world) lateness(t *testing.T, c *podLoad, but int) (late []time.Duratio
 	c.taint(t, true)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	times, err := w.deletions.Wait(ctx, c.identities()[but:], 0)
+	times, err := w.deletions.Wait(ctx, c.Pods[but:], 0)
 	must(t, err)
 	for _, at := range times {
 		late = append(late, at.Sub(began))
 	}
 	slices.Sort(late)
-	t.Logf("%d pods of %s: median %v, last %v", len(late), c.name, late[len(late)/2], late[len(late)-1])
+	t.Logf("%d pods of %s: median %v, last %v", len(late), c.Name, late[len(late)/2], late[len(late)-1])
 	return late
 }

@@ -161,7 +161,7 @@ type group struct {
 func (w *world) group(t *testing.T, zone string, nodes, podsEach int) group {
 	t.Helper()
 	g := group{zone, newPodLoad(t, w.admin, "slow-"+zone, nodes, podsEach)}
-	for _, node := range g.nodes {
+	for _, node := range g.Nodes {
 		(&scene{T: t, world: w, node: node}).place("slow", zone)
 	}
 	return g
@@ -172,14 +172,14 @@ func (w *world) rates(t *testing.T) {
 	groups := []group{w.group(t, "a", 1, 16), w.group(t, "b", 2, 8), none}
 	began := time.Now()
 	for _, g := range groups {
-		each(t, len(g.nodes), func(ctx context.Context, i int) error {
-			return load.SetTaints(ctx, w.admin, g.nodes[i], v1.Taint{Key: "slow", Effect: v1.TaintEffectNoExecute})
+		each(t, len(g.Nodes), func(ctx context.Context, i int) error {
+			return load.SetTaints(ctx, w.admin, g.Nodes[i], v1.Taint{Key: "slow", Effect: v1.TaintEffectNoExecute})
 		})
 	}
 	var all []time.Time
 	for _, g := range groups {
 		g.gone(t, w.deletions, 0)
-		times := w.accepted(t, g.name, began)
+		times := w.accepted(t, g.Name, began)
 		all = append(all, times...)
 		w.bounded(t, "zone "+g.zone, times, 2, 3)
 	}

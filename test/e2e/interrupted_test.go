@@ -29,7 +29,7 @@ func (w *world) leaderStopped(t *testing.T) {
 	w.manage(t, flags...)
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.deletions, len(c.pods)*2/3)
+	c.gone(t, w.deletions, len(c.Pods)*2/3)
 	stopped := time.Now()
 	if err := leader.Stop(); err != nil {
 		t.Errorf("SIGTERM: %v", err)
@@ -54,7 +54,7 @@ func (w *world) leaseTaken(t *testing.T) {
 	w.waitForHolder(t)
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.deletions, len(c.pods)*3/4)
+	c.gone(t, w.deletions, len(c.Pods)*3/4)
 	taken := w.takeLease(t)
 	c.gone(t, w.deletions, 0)
 	deleted := c.deletedOnce(t, w.AuditLog(), began)
@@ -95,7 +95,7 @@ func (pl *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (
 	awaitDeletions(t, auditLog, pl.podNames()...)
 	deleted := map[string]int{}
 	for _, r := range ofPods(writes(t, auditLog, since)) {
-		if !strings.HasPrefix(r.ObjectRef.Name, pl.name+"-") {
+		if !strings.HasPrefix(r.ObjectRef.Name, pl.Name+"-") {
 			t.Errorf("%s %s %s: no pod of a tainted node", r.Verb, r.ObjectRef.Name, r.ObjectRef.Subresource)
 		}
 		if r.Verb == "delete" {
@@ -103,7 +103,7 @@ func (pl *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (
 			at = append(at, r.RequestReceivedTimestamp)
 		}
 	}
-	for _, pod := range pl.pods {
+	for _, pod := range pl.Pods {
 		if n := deleted[pod.Name]; n != 1 {
 			t.Errorf("%s was deleted %d times", pod.Name, n)
 		}

@@ -46,7 +46,7 @@ func TestPodsAsLargeAsTheAPIServerTakesThemCostLittleMemory(t *testing.T) {
 		c.fillLarge(t, part.pods, part.elements, part.fill)
 	}
 	with := w.peakOf(t, c, func() { c.touch(t) })
-	t.Logf("%d large pods: a peak of %.0f MB, %.0f MB without them", len(c.pods), with, without)
+	t.Logf("%d large pods: a peak of %.0f MB, %.0f MB without them", len(c.Pods), with, without)
 	if with-without > maxForLargePods {
 		t.Errorf("they cost %.0f MB, want at most %d MB", with-without, maxForLargePods)
 	}
@@ -68,11 +68,11 @@ func (w *world) peakOf(t *testing.T, c *podLoad, happens func()) float64 {
 // evictsOneMore creates a pod on the second node, and waits until it is evicted.
 func (pl *podLoad) evictsOneMore(t *testing.T, w *world) {
 	t.Helper()
-	pod := load.Pod("one-more", pl.nodes[1], nil)
+	pod := load.Pod("one-more", pl.Nodes[1], nil)
 	pod, err := pl.admin.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 	must(t, err)
 	node := []byte(`{"spec": {"taints": [{"key": "maintenance", "effect": "NoExecute"}]}}`)
-	_, err = pl.admin.CoreV1().Nodes().Patch(t.Context(), pl.nodes[1], types.MergePatchType, node, metav1.PatchOptions{})
+	_, err = pl.admin.CoreV1().Nodes().Patch(t.Context(), pl.Nodes[1], types.MergePatchType, node, metav1.PatchOptions{})
 	must(t, err)
 	if _, gone := w.deletion(t, pod.UID, time.Now().Add(time.Minute)); !gone {
 		t.Fatal("the manager evicts nobody")
@@ -82,18 +82,19 @@ func (pl *podLoad) evictsOneMore(t *testing.T, w *world) {
 // fillLarge adds pods to the first node, each with this number of elements.
 func (pl *podLoad) fillLarge(t *testing.T, pods, elements int, fill func(p *v1.Pod, i int)) {
 	t.Helper()
-	first := len(pl.pods)
-	pl.pods = append(pl.pods, make([]*v1.Pod, pods)...)
+	first := len(pl.Pods)
+	pl.Pods = append(pl.Pods, make([]load.Identity, pods)...)
 	pl.inPairs(t, pods, func(ctx context.Context, i int) (err error) {
-		pod := load.Pod(fmt.Sprintf("%s-%d", pl.name, first+i), pl.nodes[0], map[string]string{})
+		pod := load.Pod(fmt.Sprintf("%s-%d", pl.Name, first+i), pl.Nodes[0], map[string]string{})
 		pod.Annotations = map[string]string{}
 		for n := range elements {
 			fill(pod, i*1_000_000+n)
 		}
 		client := pl.admin.CoreV1().Pods(pod.Namespace)
-		pl.pods[first+i], err = client.Create(ctx, pod, metav1.CreateOptions{})
+		pl.Pods[first+i] = load.IdentityOf(pod)
+		_, err = client.Create(ctx, pod, metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) { // a try that timed out has created it
-			pl.pods[first+i], err = client.Get(ctx, pod.Name, metav1.GetOptions{})
+			return nil
 		}
 		return err
 	})
@@ -102,9 +103,9 @@ func (pl *podLoad) fillLarge(t *testing.T, pods, elements int, fill func(p *v1.P
 // touch updates each pod.
 func (pl *podLoad) touch(t *testing.T) {
 	t.Helper()
-	pl.inPairs(t, len(pl.pods), func(ctx context.Context, i int) error {
+	pl.inPairs(t, len(pl.Pods), func(ctx context.Context, i int) error {
 		patch := []byte(`{"status": {"message": "updated"}}`)
-		_, err := pl.admin.CoreV1().Pods(pl.pods[i].Namespace).Patch(ctx, pl.pods[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		_, err := pl.admin.CoreV1().Pods(pl.Pods[i].Namespace).Patch(ctx, pl.Pods[i].Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 		return err
 	})
 }

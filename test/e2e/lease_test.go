@@ -24,7 +24,7 @@ func TestTheLease(t *testing.T) {
 func (w *world) firstInstallation(t *testing.T) {
 	c := newPodLoad(t, w.admin, "first", 1000, 10)
 	tainted := *c
-	tainted.nodes, tainted.pods = c.nodes[:10], c.pods[:100]
+	tainted.Nodes, tainted.Pods = c.Nodes[:10], c.Pods[:100]
 	tainted.taint(t, true)
 	began := time.Now()
 	m := w.manage(t)
@@ -57,7 +57,7 @@ func (w *world) leaseDeleted(t *testing.T) {
 	before := w.waitForHolder(t)
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.deletions, len(c.pods)*2/3)
+	c.gone(t, w.deletions, len(c.Pods)*2/3)
 	w.deleteLease(t)
 	c.gone(t, w.deletions, 0)
 	c.deletedOnce(t, w.AuditLog(), began)
@@ -76,7 +76,7 @@ func (w *world) newcomerOverlaps(t *testing.T) {
 	w.waitForHolder(t)
 	began := time.Now()
 	c.taint(t, true)
-	c.gone(t, w.deletions, len(c.pods)*2/3)
+	c.gone(t, w.deletions, len(c.Pods)*2/3)
 	newcomer := w.launchIn(t, "newcomer", flags...)
 	t.Cleanup(func() { must(t, newcomer.Stop()) })
 	for until := time.Now().Add(10 * time.Second); !strings.HasPrefix(w.waitForHolder(t), "newcomer_"); pause(t, 10*time.Millisecond) {
@@ -93,8 +93,8 @@ func (w *world) newcomerOverlaps(t *testing.T) {
 		}
 	}
 	counted := load.Sum(w.managerMetrics(t, newcomer), "taint_manager_repeated_evictions_total")
-	t.Logf("%d DELETEs for %d pods; the newcomer counts %v calls that repeat what another process has begun", deletes, len(c.pods), counted)
-	if repeated := deletes - len(c.pods); float64(repeated) > counted {
+	t.Logf("%d DELETEs for %d pods; the newcomer counts %v calls that repeat what another process has begun", deletes, len(c.Pods), counted)
+	if repeated := deletes - len(c.Pods); float64(repeated) > counted {
 		t.Errorf("%d DELETEs were repeated, and the newcomer counts %v", repeated, counted)
 	}
 }

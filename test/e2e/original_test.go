@@ -54,7 +54,7 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 		return [][]v1.Toleration{nil, {bears("crowd", 2)}, {bears("crowd", 4)}, {exists("crowd")}}[i%4]
 	})
 	others := newLeavingPods(t, w, "others", 1, 10, func(int) []v1.Toleration { return nil })
-	staying := len(pods.pods) / 4
+	staying := len(pods.Pods) / 4
 	pods.taint(t, true)
 	pods.gone(t, w.deletions, staying)
 	pause(t, 3*time.Second) // for a second deletion, which must not come
@@ -82,10 +82,10 @@ func TestBothRunningDeleteEachPodOnceAndNoOther(t *testing.T) {
 			t.Errorf("%s: its grace period became %d s", pod.Name, *pod.DeletionGracePeriodSeconds)
 		}
 	}
-	if want := len(pods.pods) - staying; terminating != want {
+	if want := len(pods.Pods) - staying; terminating != want {
 		t.Errorf("%d pods terminate, want %d", terminating, want)
 	}
-	if want := len(pods.pods) + len(others.pods); len(list.Items)-1 != want {
+	if want := len(pods.Pods) + len(others.Pods); len(list.Items)-1 != want {
 		t.Errorf("%d pods are there, want all %d: each terminates for its grace period", len(list.Items)-1, want)
 	}
 	if wrote[evict.FieldManager]+wrote["kube-controller-manager"] != terminating {
@@ -132,9 +132,9 @@ func TestTheOriginalIsNoticedAndOtherDeletionsAreNot(t *testing.T) {
 	deleted := newLeavingPods(t, w, "deleted", 1, 2, long)
 	deleted.taint(t, true)
 	w.awaitScheduled(t, m, 2)
-	drain := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: deleted.pods[0].Name}}
+	drain := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: deleted.Pods[0].Name}}
 	must(t, w.admin.CoreV1().Pods("default").EvictV1(t.Context(), drain))
-	must(t, w.admin.CoreV1().Pods("default").Delete(t.Context(), deleted.pods[1].Name, metav1.DeleteOptions{}))
+	must(t, w.admin.CoreV1().Pods("default").Delete(t.Context(), deleted.Pods[1].Name, metav1.DeleteOptions{}))
 	w.awaitScheduled(t, m, 0)
 	pause(t, time.Second) // for the request about the drained pod
 	if ready := w.readyz(t, m); strings.Contains(ready, "[!]builtin") {

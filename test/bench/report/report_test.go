@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"math"
@@ -11,16 +11,16 @@ import (
 
 func TestTheMedianIsTheMiddle(t *testing.T) {
 	for _, test := range []struct {
-		figures series
+		figures Series
 		want    float64
 	}{
 		{nil, 0},
-		{series{7}, 7},
-		{series{9, 1, 5}, 5},
-		{series{4, 1, 3, 2}, 2},
+		{Series{7}, 7},
+		{Series{9, 1, 5}, 5},
+		{Series{4, 1, 3, 2}, 2},
 	} {
 		before := slices.Clone(test.figures)
-		if got := test.figures.median(); got != test.want {
+		if got := test.figures.Median(); got != test.want {
 			t.Errorf("median of %v: got %v, want %v", test.figures, got, test.want)
 		}
 		if !slices.Equal(before, test.figures) {
@@ -30,16 +30,16 @@ func TestTheMedianIsTheMiddle(t *testing.T) {
 }
 
 func TestAQuantileIsReachedByItsShare(t *testing.T) {
-	hundred := make(series, 100)
+	hundred := make(Series, 100)
 	for i := range hundred {
 		hundred[i] = float64(100 - i)
 	}
 	for _, test := range []struct{ share, want float64 }{{0, 1}, {0.01, 1}, {0.5, 50}, {0.99, 99}, {0.991, 100}, {1, 100}} {
-		if got := hundred.quantile(test.share); got != test.want {
+		if got := hundred.Quantile(test.share); got != test.want {
 			t.Errorf("share %v of 1 to 100: got %v, want %v", test.share, got, test.want)
 		}
 	}
-	if got := (series{}).quantile(0.5); got != 0 {
+	if got := (Series{}).Quantile(0.5); got != 0 {
 		t.Errorf("of none: got %v", got)
 	}
 }
@@ -47,7 +47,7 @@ func TestAQuantileIsReachedByItsShare(t *testing.T) {
 // The quantile is the smallest figure that at least this share of the figures does not exceed, found by counting.
 func TestQuantilesAgreeWithCounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		figures := series(rapid.SliceOfN(rapid.Float64Range(-9, 9), 1, 40).Draw(t, "figures"))
+		figures := Series(rapid.SliceOfN(rapid.Float64Range(-9, 9), 1, 40).Draw(t, "figures"))
 		share := float64(rapid.IntRange(0, 100).Draw(t, "percent")) / 100
 		want := math.Inf(1)
 		for _, candidate := range figures {
@@ -61,19 +61,19 @@ func TestQuantilesAgreeWithCounting(t *testing.T) {
 				want = min(want, candidate)
 			}
 		}
-		if got := figures.quantile(share); got != want {
+		if got := figures.Quantile(share); got != want {
 			t.Fatalf("share %v of %v: got %v, want %v", share, figures, got, want)
 		}
 	})
 }
 
 func TestRatiosAreTakenRoundByRoundOrOfTheMedian(t *testing.T) {
-	for _, test := range []struct{ own, other, want series }{
-		{series{2, 6}, series{1, 2}, series{2, 3}},
-		{series{2, 6}, series{2}, series{1, 3}},
-		{series{8}, series{1, 2, 4}, series{4}},
-		{series{8}, nil, nil},
-		{series{8, 8}, series{0, 2}, series{4}},
+	for _, test := range []struct{ own, other, want Series }{
+		{Series{2, 6}, Series{1, 2}, Series{2, 3}},
+		{Series{2, 6}, Series{2}, Series{1, 3}},
+		{Series{8}, Series{1, 2, 4}, Series{4}},
+		{Series{8}, nil, nil},
+		{Series{8, 8}, Series{0, 2}, Series{4}},
 	} {
 		if got := test.own.over(test.other); !slices.Equal(got, test.want) {
 			t.Errorf("%v over %v: got %v, want %v", test.own, test.other, got, test.want)
@@ -83,17 +83,17 @@ func TestRatiosAreTakenRoundByRoundOrOfTheMedian(t *testing.T) {
 
 func TestATargetIsJudgedByTheMedian(t *testing.T) {
 	for _, test := range []struct {
-		target  target
-		figures series
+		target  Target
+		figures Series
 		verdict string
 	}{
-		{target{"", least, 0.9}, series{0.8, 0.9, 2}, "met"},
-		{target{"", least, 0.91}, series{0.8, 0.9, 2}, "**missed**"},
-		{target{"", most, 0.9}, series{0.8, 0.9, 2}, "met"},
-		{target{"", most, 0.89}, series{0.8, 0.9, 2}, "**missed**"},
-		{target{"", reported, 0}, series{0.8, 0.9, 2}, ""},
-		{target{"", most, 100}, nil, "**missed**"}, // nothing was measured
-		{target{"", least, 0}, nil, "**missed**"},
+		{Target{"", least, 0.9}, Series{0.8, 0.9, 2}, "met"},
+		{Target{"", least, 0.91}, Series{0.8, 0.9, 2}, "**missed**"},
+		{Target{"", most, 0.9}, Series{0.8, 0.9, 2}, "met"},
+		{Target{"", most, 0.89}, Series{0.8, 0.9, 2}, "**missed**"},
+		{Target{"", reported, 0}, Series{0.8, 0.9, 2}, ""},
+		{Target{"", most, 100}, nil, "**missed**"}, // nothing was measured
+		{Target{"", least, 0}, nil, "**missed**"},
 	} {
 		if got := test.target.verdict(test.figures); got != test.verdict {
 			t.Errorf("%+v of %v: got %q, want %q", test.target, test.figures, got, test.verdict)
@@ -125,18 +125,18 @@ func TestANumberHasThreeDigitsThatCount(t *testing.T) {
 	}
 }
 
-// sample returns a summary with all kinds of content.
-func sample() summary {
-	return summary{
+// sample returns a Report with all kinds of content.
+func sample() Report {
+	return Report{
 		Date: "2026-01-02", Cores: 2, CPU: "a chip", Rounds: 3,
-		Rows: []row{
+		Rows: []Row{
 			{
 				Work: "many pods at once", What: "rate", Unit: "pods/s",
-				Rounds:  map[string]series{baseline: {100, 110, 120}, ours: {95, 88, 120}, builtinDefault: {7}},
-				Targets: []target{{baseline, least, 0.9}, {builtinDefault, least, 30}, {builtin, reported, 0}},
+				Rounds:  map[string]Series{"plain workers": {100, 110, 120}, Ours: {95, 88, 120}, "built-in, default": {7}},
+				Targets: []Target{{"plain workers", least, 0.9}, {"built-in, default", least, 30}, {Builtin, reported, 0}},
 			},
-			{Work: "many pods at once", What: "peak memory", Unit: "MB", Rounds: map[string]series{ours: {90}}, Targets: []target{{"", most, 80}}},
-			{Work: "sizes", What: "nothing to aim at", Unit: "ms", Targets: []target{{baseline, reported, 0}}},
+			{Work: "many pods at once", What: "peak memory", Unit: "MB", Rounds: map[string]Series{Ours: {90}}, Targets: []Target{{"", most, 80}}},
+			{Work: "sizes", What: "nothing to aim at", Unit: "ms", Targets: []Target{{"plain workers", reported, 0}}},
 		},
 	}
 }
