@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"math"
@@ -13,14 +14,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const (
 	firstVersion  = 1e9 // all versions have the same number of digits
-	portion       = 64  // objects that are sent together
 	bookmarkEvery = 10 * time.Second
 )
 
@@ -54,7 +53,7 @@ type change struct {
 func newCollection(kind string, n int, versions *atomic.Int64, of func(number, version int) values) *collection {
 	return &collection{
 		kind: kind, values: of, versions: versions, items: make([]item, n), changed: make(chan struct{}),
-		bookmarks: [2]*template{newBookmarkTemplate(false), newBookmarkTemplate(true)},
+		bookmarks: [2]*template{newBookmarkTemplate(kind, false), newBookmarkTemplate(kind, true)},
 	}
 }
 
@@ -85,11 +84,6 @@ func (c *collection) set(number int, text *template) bool {
 	close(c.changed)
 	c.changed = make(chan struct{})
 	return true
-}
-
-// object returns the encoded object.
-func (c *collection) object(number int, i item) []byte {
-	return i.text.append(appendObjectHead(nil, typeMeta(c.kind), len(i.text.text)), c.values(number, i.version))
 }
 
 // ServeHTTP answers a list or a watch.
@@ -141,7 +135,7 @@ func (c *collection) page(q url.Values) []byte {
 	items := make([]byte, 0, min(limit, 500)*5000) // a page of most clients
 	for ; number < end && limit > 0; number++ {
 		if i, exists := c.get(number); exists {
-			items = i.text.append(appendHead(items, 2, len(i.text.text)), c.values(number, i.version))
+			items = i.text.item.append(items, c.values(number, i.version))
 			limit--
 		}
 	}
@@ -149,11 +143,11 @@ func (c *collection) page(q url.Values) []byte {
 		meta.Continue = strconv.Itoa(number)
 	}
 	head, _ := meta.Marshal() // never fails
-	head = protowire.AppendBytes([]byte{'\x0a'}, head)
-	return slices.Concat(appendObjectHead(nil, typeMeta(c.kind+"List"), len(head)+len(items)), head, items)
+	return withType(c.kind+"List", append(appendField(nil, 1, head), items...))
 }
 
-// watch sends all objects first if the client asks for that, and then the changes, until the client ends it.
+// watch sends all objects first if the client asks for that, and then the changes, until the client ends it. If there
+// are no changes, it sends a bookmark now and then.
 func (c *collection) watch(w http.ResponseWriter, r *http.Request, q url.Values) {
 	seconds, err := strconv.Atoi(q.Get("timeoutSeconds"))
 	if err != nil {
@@ -162,94 +156,52 @@ func (c *collection) watch(w http.ResponseWriter, r *http.Request, q url.Values)
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(seconds)*time.Second)
 	defer cancel()
 	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
-	s := &stream{collection: c, to: w, meta: typeMeta(c.kind)}
+	out := bufio.NewWriterSize(w, 256<<10)
+	since, _ := strconv.Atoi(q.Get("resourceVersion"))
 	if q.Get("sendInitialEvents") == "true" {
-		err = s.sendAll()
-	} else {
-		from, _ := strconv.Atoi(q.Get("resourceVersion"))
+		since = c.sendAll(out)
+	}
+	c.mu.Lock()
+	next, _ := slices.BinarySearchFunc(c.changes, since+1, func(one change, v int) int { return one.version - v })
+	c.mu.Unlock()
+	for out.Flush() == nil && ctx.Err() == nil {
+		w.(http.Flusher).Flush()
 		c.mu.Lock()
-		s.next, _ = slices.BinarySearchFunc(c.changes, from+1, func(one change, v int) int { return one.version - v })
+		some, changed, at := c.changes[next:], c.changed, int(c.versions.Load())
 		c.mu.Unlock()
-		err = s.flush()
-	}
-	for err == nil && ctx.Err() == nil {
-		err = s.sendChanges(ctx)
-	}
-}
-
-// stream is the response to a watch.
-type stream struct {
-	*collection
-	to     http.ResponseWriter
-	meta   []byte
-	next   int // the place of the next change
-	buffer []byte
-}
-
-// add adds an event to the buffer.
-func (s *stream) add(verb string, number int, i item) {
-	s.buffer = appendEvent(s.buffer, verb, s.meta, i.text, s.values(number, i.version))
-}
-
-// write writes the buffer.
-func (s *stream) write() error {
-	_, err := s.to.Write(s.buffer)
-	s.buffer = s.buffer[:0]
-	return err
-}
-
-func (s *stream) flush() error {
-	err := s.write()
-	s.to.(http.Flusher).Flush()
-	return err
-}
-
-// sendAll sends all objects, and what ends the list. The changes since the beginning of the list follow, even
-// those that the list already showed.
-func (s *stream) sendAll() error {
-	s.mu.Lock()
-	s.next = len(s.changes)
-	begun := int(s.versions.Load())
-	s.mu.Unlock()
-	for number := range s.items {
-		if i, exists := s.get(number); exists {
-			s.add("ADDED", number, i)
+		next += len(some)
+		for _, one := range some {
+			c.send(out, one)
 		}
-		if number%portion == 0 {
-			if err := s.write(); err != nil {
-				return err
-			}
+		if len(some) > 0 {
+			continue
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-time.After(bookmarkEvery):
+			c.send(out, change{item{at, c.bookmarks[0]}, 0, "BOOKMARK"})
 		}
 	}
-	s.add("BOOKMARK", 0, item{begun, s.bookmarks[1]})
-	err := s.flush()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listed = time.Now()
-	return err
 }
 
-// sendChanges sends the next changes. If there are none, it waits for some, and sends a bookmark now and then.
-func (s *stream) sendChanges(ctx context.Context) error {
-	s.mu.Lock()
-	some := s.changes[s.next:min(s.next+portion, len(s.changes))]
-	changed, at := s.changed, int(s.versions.Load())
-	s.mu.Unlock()
-	for _, one := range some {
-		s.add(one.verb, one.number, one.item)
+// send writes an event. An error shows when the writer is flushed.
+func (c *collection) send(out *bufio.Writer, one change) {
+	_, _ = out.Write(one.text.events[one.verb].append(out.AvailableBuffer(), c.values(one.number, one.version)))
+}
+
+// sendAll sends all objects, and what ends the list. It returns the version at its beginning: the changes since then
+// follow, even those that the list already showed.
+func (c *collection) sendAll(out *bufio.Writer) (since int) {
+	since = int(c.versions.Load())
+	for number := range c.items {
+		if i, exists := c.get(number); exists {
+			c.send(out, change{i, number, "ADDED"})
+		}
 	}
-	s.next += len(some)
-	if len(some) > 0 {
-		return s.write()
-	}
-	s.to.(http.Flusher).Flush()
-	select {
-	case <-changed:
-		return nil
-	case <-ctx.Done():
-		return nil
-	case <-time.After(bookmarkEvery):
-		s.add("BOOKMARK", 0, item{at, s.bookmarks[0]})
-		return s.flush()
-	}
+	c.send(out, change{item{since, c.bookmarks[1]}, 0, "BOOKMARK"})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listed = time.Now()
+	return since
 }

@@ -2,8 +2,7 @@
 // API server's protocol and makes pods and nodes from their numbers. Up to 100,000 pods, it measures the built-in
 // controller in the same way.
 //
-// It adds what it measures to a file of JSON, and writes a document with a table of that. A missed target is no
-// failure.
+// It prints a table with the targets, and writes it into a document. A missed target is no failure.
 package main
 
 import (
@@ -13,11 +12,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
+
+	"github.com/taint-manager/taint-manager/test/bench/report"
 )
 
 func main() {
@@ -34,38 +33,37 @@ func main() {
 const builtinUpTo = 100_000
 
 func run(ctx context.Context, args []string) error {
+	var files report.Files
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
-	sizes := flags.String("pods", "10000,100000,1000000", "numbers of pods, with commas between")
-	latency := flags.Duration("latency", 2*time.Millisecond, "how long the server takes for a call")
-	file := flags.String("json", "", "the file to write the results to, as JSON")
-	document := flags.String("document", "", "the document to write")
+	numbers := flags.String("pods", "10000,100000,1000000", "numbers of pods, with commas between")
+	files.Bind(flags)
 	profiles := flags.String("profiles", "", "the folder to write profiles to; empty: none")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("reading the command line: %w", err)
 	}
-	r := results{Ours: map[int]outcome{}, Builtin: map[int]outcome{}}
-	r.Machine = fmt.Sprintf("%s, %d cores", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU())
-	for size := range strings.SplitSeq(*sizes, ",") {
-		pods, err := strconv.Atoi(size)
+	var sizes []size
+	for number := range strings.SplitSeq(*numbers, ",") {
+		pods, err := strconv.Atoi(number)
 		if err != nil || pods < 1000 {
-			return fmt.Errorf("-pods=%s: %q is no number of at least 1000", *sizes, size)
+			return fmt.Errorf("-pods=%s: %q is no number of at least 1000", *numbers, number)
 		}
-		if r.Ours[pods], err = measure(ctx, pods, *latency, *profiles, false); err != nil {
+		s := size{pods: pods}
+		if s.ours, err = measure(ctx, pods, *profiles, false); err != nil {
 			return fmt.Errorf("%d pods: %w", pods, err)
 		}
 		if pods <= builtinUpTo {
-			if r.Builtin[pods], err = measure(ctx, pods, *latency, "", true); err != nil {
+			if s.builtin, err = measure(ctx, pods, "", true); err != nil {
 				return fmt.Errorf("%d pods, the built-in controller: %w", pods, err)
 			}
 		}
+		sizes = append(sizes, s)
 	}
-	fmt.Print(r.table())
-	return r.write(*file, *document)
+	return files.Write(1, rows(sizes))
 }
 
 // measure measures taint-manager, or the built-in controller, with this number of pods.
-func measure(ctx context.Context, pods int, latency time.Duration, profiles string, builtin bool) (outcome, error) {
-	t, err := newTrial(pods, latency, profiles)
+func measure(ctx context.Context, pods int, profiles string, builtin bool) (report.Outcome, error) {
+	t, err := newTrial(pods, profiles)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -13,18 +12,19 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 const (
-	share     = 10 // one node in this many gets the short taint, and one in this many the long one
+	latency   = 2 * time.Millisecond // of the server's answers
+	share     = 10                   // one node in this many gets the short taint, and one in this many the long one
 	settling  = 10 * time.Second
 	quietSpan = 5 * time.Second
 	updating  = 10 * time.Second
@@ -45,12 +45,12 @@ type trial struct {
 	manager    *testcluster.Manager // nil for the built-in controller
 	subject    *testcluster.Component
 	profiles   string // the folder for profiles; empty means none
-	out        outcome
+	out        report.Outcome
 }
 
 // newTrial starts a server whose last node has one lone pod to evict.
-func newTrial(pods int, latency time.Duration, profiles string) (*trial, error) {
-	t := &trial{server: newServer(pods, latency), profiles: profiles, out: outcome{}}
+func newTrial(pods int, profiles string) (*trial, error) {
+	t := &trial{server: newServer(pods, latency), profiles: profiles, out: report.Outcome{}}
 	config, err := os.CreateTemp("", "scale-kubeconfig-")
 	if err != nil {
 		return nil, fmt.Errorf("a kubeconfig: %w", err)
@@ -71,7 +71,7 @@ func (t *trial) part() int { return len(t.nodes.items) / share }
 func (t *trial) last() int { return len(t.nodes.items) - 1 }
 
 // run measures the subject.
-func (t *trial) run(ctx context.Context, builtin bool) (outcome, error) {
+func (t *trial) run(ctx context.Context, builtin bool) (report.Outcome, error) {
 	steps := []func(context.Context) error{
 		t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page,
 		t.pending, t.takeover,
@@ -79,9 +79,9 @@ func (t *trial) run(ctx context.Context, builtin bool) (outcome, error) {
 	if builtin {
 		steps = []func(context.Context) error{t.startBuiltin, t.idle, t.statusUpdates, t.burst}
 	}
-	all := outcome{}
+	all := report.Outcome{}
 	for _, step := range steps {
-		t.out = outcome{}
+		t.out = report.Outcome{}
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (t *trial) firstDeletion(ctx context.Context) error {
 		log, _ := t.subject.Log()
 		return fmt.Errorf("%w; the end of its log:\n%s", err, log[max(0, len(log)-3000):])
 	}
-	t.out["start"] = t.deletionsSince(0)[0].at.Sub(t.subject.Started()).Seconds()
+	t.out[starting] = t.deletionsSince(0)[0].at.Sub(t.subject.Started()).Seconds()
 	return nil
 }
 
@@ -153,9 +153,9 @@ func (t *trial) idle(ctx context.Context) (err error) {
 		return err
 	}
 	t.profile(ctx, "idle", "heap")
-	t.out["startCPU"], err = load.ProcessorTime(t.subject.Pid())
+	t.out[startCPU], err = load.ProcessorTime(t.subject.Pid())
 	if err == nil {
-		t.out["memory"], t.out["peak"], err = load.Memory(t.subject.Pid())
+		t.out[memory], t.out[peak], err = load.Memory(t.subject.Pid())
 	}
 	return err
 }
@@ -194,7 +194,7 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 			t.pods.set(number, t.form(number, running))
 		}
 	})
-	t.out["updateCores"] = busy - idle
+	t.out[updateCores] = busy - idle
 	return err
 }
 
@@ -231,17 +231,13 @@ func (t *trial) longTaints(ctx context.Context) error {
 	began := time.Now()
 	t.taint(t.part(), 2*t.part(), longKey)
 	at, err := t.scheduled(ctx, t.part()*podsEach)
-	t.out["judged"] = at.Sub(began).Seconds()
+	t.out[judged] = at.Sub(began).Seconds()
 	return err
 }
 
 // burst measures the evictions of pods that are due together, and of lone pods on other nodes meanwhile.
 func (t *trial) burst(ctx context.Context) error {
 	pods, before, asked := t.part()*podsEach, len(t.deletionsSince(0)), t.requests()
-	used, err := load.ProcessorTime(t.subject.Pid())
-	if err != nil {
-		return err
-	}
 	due := time.Now().Add(tolerates * time.Second)
 	t.taint(0, t.part(), shortKey)
 	if err := load.Pause(ctx, time.Until(due)); err != nil {
@@ -261,12 +257,9 @@ func (t *trial) burst(ctx context.Context) error {
 	if err := until(ctx, "the burst", func() bool { return deleted() >= pods+len(lone) }); err != nil {
 		return err
 	}
-	t.out["burstMemory"], _, err = load.Memory(t.subject.Pid())
-	after, err2 := load.ProcessorTime(t.subject.Pid())
 	t.summarize(t.deletionsSince(before), due, lone)
-	t.out["evictionCPU"] = 1e6 * (after - used) / float64(pods+len(lone))
-	t.out["requestsEach"] = float64(t.requests()-asked) / float64(pods+len(lone))
-	return cmp.Or(err, err2)
+	t.out[requestsEach] = float64(t.requests()-asked) / float64(pods+len(lone))
+	return nil
 }
 
 // summarize computes the figures of the deletions: those of lone pods, which were tainted at these times, and those of
@@ -283,8 +276,8 @@ func (t *trial) summarize(deletions []deletion, due time.Time, lone map[int]time
 	slices.Sort(late)
 	slices.Sort(waits)
 	tooEarly, _ := slices.BinarySearch(late, 0)
-	t.out["first"], t.out["early"], t.out["loneMedian"] = 1e3*late[0], float64(tooEarly), waits[len(waits)/2]
-	t.out["rate"] = float64(len(late)) / late[len(late)-1]
+	t.out[first], t.out[early], t.out[loneMedian] = 1e3*late[0], float64(tooEarly), waits[len(waits)/2]
+	t.out[rate] = float64(len(late)) / late[len(late)-1]
 }
 
 // everything taints all nodes that are left, and measures until all their pods are scheduled.
@@ -294,13 +287,12 @@ func (t *trial) everything(ctx context.Context) (err error) {
 	t.taint(0, t.last()+1, longKey)
 	left := len(t.pods.items) - len(t.deletionsSince(0))
 	at, err := t.scheduled(ctx, left)
-	t.out["allJudged"] = at.Sub(began).Seconds()
+	t.out[allJudged] = at.Sub(began).Seconds()
 	if err == nil {
-		err = until(ctx, "the journal", func() bool { return time.Since(t.written()) > quietFor })
+		err = until(ctx, "the journal", func() bool { return time.Since(t.written(false)) > quietFor })
 	}
-	t.out["journaled"], t.out["journalSize"] = t.written().Sub(began).Seconds(), float64(t.largest.Load())/1e3
 	if err == nil {
-		t.out["allMemory"], t.out["allPeak"], err = load.Memory(t.subject.Pid())
+		t.out[allMemory], _, err = load.Memory(t.subject.Pid())
 	}
 	t.profile(ctx, "heap", "heap")
 	return err
@@ -344,7 +336,7 @@ func (t *trial) page(ctx context.Context) error {
 		return err
 	}
 	after, _, err := load.Memory(t.subject.Pid())
-	t.out["pageShare"], t.out["pageMemory"] = 100*(busy-idle), after-before
+	t.out[pageShare], t.out[pageMemory] = 100*(busy-idle), after-before
 	return err
 }
 
@@ -354,10 +346,10 @@ func (t *trial) pending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.out["summaryTime"] = seconds; seconds < commandLimit.Seconds() {
-		t.out["summaryMemory"] = megabytes
+	if t.out[summaryTime] = seconds; seconds < commandLimit.Seconds() {
+		t.out[summaryMemory] = megabytes
 	}
-	t.out["nodeTime"], _, err = t.command(ctx, "-A", "--node", fmt.Sprintf("node-%06d", t.last()))
+	t.out[nodeTime], _, err = t.command(ctx, "-A", "--node", fmt.Sprintf("node-%06d", t.last()))
 	return err
 }
 
@@ -375,12 +367,8 @@ func (t *trial) command(ctx context.Context, args ...string) (seconds, megabytes
 	return time.Since(began).Seconds(), float64(usage.Maxrss) * 1024 / 1e6, nil
 }
 
-// takeover restarts the manager, and measures how long it reads the journal, and whether a deadline has changed.
+// takeover restarts the manager, and measures how long it reads the journal.
 func (t *trial) takeover(ctx context.Context) error {
-	before, err := t.deadlines(ctx)
-	if err != nil {
-		return err
-	}
 	if err := t.subject.Stop(); err != nil {
 		return err
 	}
@@ -389,47 +377,13 @@ func (t *trial) takeover(ctx context.Context) error {
 		return err
 	}
 	t.profile(ctx, "takeover", "profile?seconds=20")
-	if _, err := t.scheduled(ctx, len(t.pods.items)-len(t.deletionsSince(0))); err != nil {
-		return err
-	}
-	if err := until(ctx, "the state", func() bool { return !t.stateWritten(stopped).IsZero() }); err != nil {
+	if err := until(ctx, "the state", func() bool { return t.written(true).After(stopped) }); err != nil {
 		return err
 	}
 	t.pods.mu.Lock()
-	t.out["takeoverTime"] = t.stateWritten(stopped).Sub(t.pods.listed).Seconds()
-	t.pods.mu.Unlock()
-	t.out["restarting"] = t.stateWritten(stopped).Sub(t.subject.Started()).Seconds()
-	after, err := t.deadlines(ctx)
-	t.out["later"], t.out["earlier"] = 0, 0
-	for pod, at := range before {
-		if again, shown := after[pod]; shown {
-			t.out["later"] = max(t.out["later"], again.Sub(at).Seconds())
-			t.out["earlier"] = max(t.out["earlier"], at.Sub(again).Seconds())
-		}
-	}
-	return err
-}
-
-// deadlines returns the earliest 10,000 deadlines, by pod.
-func (t *trial) deadlines(ctx context.Context) (map[string]time.Time, error) {
-	text, err := t.get(ctx, t.manager.Page()+"api/v1/evictions?limit=10000")
-	if err != nil {
-		return nil, err
-	}
-	var list struct {
-		Items []struct {
-			Namespace, Pod string
-			Deadline       time.Time
-		}
-	}
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("reading the page's list: %w", err)
-	}
-	by := map[string]time.Time{}
-	for _, i := range list.Items {
-		by[i.Namespace+"/"+i.Pod] = i.Deadline
-	}
-	return by, nil
+	defer t.pods.mu.Unlock()
+	t.out[takeoverTime] = t.written(true).Sub(t.pods.listed).Seconds()
+	return nil
 }
 
 // profile begins to read a profile of the manager into a file.
@@ -452,15 +406,4 @@ func (t *trial) profile(ctx context.Context, name, path string) {
 			fmt.Fprintln(os.Stderr, "no profile:", err)
 		}
 	}()
-}
-
-// String names the figures.
-func (o outcome) String() string {
-	var parts []string
-	for _, r := range rows() {
-		if value, measured := o[r.name]; measured {
-			parts = append(parts, fmt.Sprintf("%s: %s", r.text, number(value)))
-		}
-	}
-	return strings.Join(parts, "; ")
 }

@@ -42,7 +42,7 @@ type podTemplates [2][stages]*template
 func newPodTemplates() (t podTemplates) {
 	for lone := range t {
 		for stage := range t[lone] {
-			t[lone][stage] = newTemplate(newPod(lone == 1, stage))
+			t[lone][stage] = newTemplate("Pod", newPod(lone == 1, stage))
 		}
 	}
 	return t
@@ -96,14 +96,14 @@ func newNodeTemplate(keys ...string) *template {
 		name := fmt.Sprintf("registry.example.com/team/service-%d@sha256:%s", i, strings.Repeat("a1b2", 16))
 		node.Status.Images = append(node.Status.Images, v1.ContainerImage{Names: []string{name}})
 	}
-	return newTemplate(node)
+	return newTemplate("Node", node)
 }
 
-// newBookmarkTemplate returns the object of a bookmark; if ends is set, of the one that ends the list in a watch.
-func newBookmarkTemplate(ends bool) *template {
+// newBookmarkTemplate returns the object of a bookmark of this kind; if ends is set, of the one that ends the list in a watch.
+func newBookmarkTemplate(kind string, ends bool) *template {
 	m := metav1.ObjectMeta{ResourceVersion: placeholders[version]}
 	if ends {
 		m.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	}
-	return newTemplate(&metav1.PartialObjectMetadata{ObjectMeta: m})
+	return newTemplate(kind, &metav1.PartialObjectMetadata{ObjectMeta: m})
 }

@@ -22,7 +22,7 @@ func (s *server) get(c *collection) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-		_, _ = w.Write(c.object(number, i))
+		_, _ = w.Write(i.text.object.append(nil, c.values(number, i.version)))
 	}
 }
 

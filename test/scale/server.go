@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,19 +23,12 @@ type server struct {
 	versions    atomic.Int64
 	forms       podTemplates
 	latency     time.Duration // of all answers except lists and watches
-	largest     atomic.Int64  // the size of the largest ConfigMap that was stored
 
 	mu        sync.Mutex
-	asked     int // requests so far
-	journal   []call
+	asked     int                // requests so far
+	wrote     map[bool]time.Time // when the journal was last written; true: its state
 	deletions []deletion
 	stored    map[string]metav1.Object // ConfigMaps and leases, by path
-}
-
-// call is a request for a ConfigMap.
-type call struct {
-	method, name string
-	at           time.Time
 }
 
 // deletion is an accepted deletion, at the arrival of its request.
@@ -47,7 +39,9 @@ type deletion struct {
 
 // newServer starts a server with this number of pods.
 func newServer(pods int, latency time.Duration) *server {
-	s := &server{latency: latency, stored: map[string]metav1.Object{}, forms: newPodTemplates()}
+	s := &server{
+		latency: latency, forms: newPodTemplates(), wrote: map[bool]time.Time{}, stored: map[string]metav1.Object{},
+	}
 	s.versions.Store(firstVersion)
 	s.nodes = newCollection("Node", pods/podsEach, &s.versions, func(number, v int) values {
 		return values{nodeNumber: number, version: v}
@@ -121,9 +115,8 @@ func (s *server) counting(mux *http.ServeMux) http.Handler {
 		_, name, _ := strings.Cut(r.URL.Path, "/configmaps/")
 		s.mu.Lock()
 		s.asked++
-		if strings.Contains(pattern, "/configmaps") {
-			s.journal = append(s.journal, call{r.Method, name, time.Now()})
-			s.largest.Store(max(s.largest.Load(), r.ContentLength))
+		if r.Method != http.MethodGet && strings.Contains(pattern, "/configmaps") {
+			s.wrote[name == stateName] = time.Now()
 		}
 		s.mu.Unlock()
 		if strings.Contains(pattern, "{") {
@@ -142,31 +135,13 @@ func (s *server) requests() int {
 	return s.asked
 }
 
-// written returns when a partition of the journal was last written.
-func (s *server) written() (last time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.journal {
-		if c.method != http.MethodGet && c.name != stateName {
-			last = c.at
-		}
-	}
-	return last
-}
-
 const stateName = "taint-manager-journal-state"
 
-// stateWritten returns when the state of the journal was first written after a time.
-func (s *server) stateWritten(after time.Time) time.Time {
+// written returns when a partition of the journal, or the state of the journal, was last written.
+func (s *server) written(state bool) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.journal, func(c call) bool {
-		return c.method == http.MethodPut && c.name == stateName && c.at.After(after)
-	})
-	if i < 0 {
-		return time.Time{}
-	}
-	return s.journal[i].at
+	return s.wrote[state]
 }
 
 // taint replaces the taints of the nodes from first to end-1 by a taint with this key.

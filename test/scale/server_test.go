@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -32,16 +33,18 @@ func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
 	want.Namespace, want.Spec.NodeName = "team-23", "node-000123"
 	s := newServer(testPods, 0)
 	defer s.Close()
-	var got v1.Pod
-	if err := got.Unmarshal(s.form(1230, marked).append(nil, s.pods.values(1230, firstVersion+7))); err != nil {
+	text := s.form(1230, marked).object.append(nil, s.pods.values(1230, firstVersion+7))
+	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	got := object.(*v1.Pod)
 	byKey := func(a, b v1.Toleration) int { return len(a.Key) - len(b.Key) }
 	slices.SortFunc(got.Spec.Tolerations, byKey)
 	slices.SortFunc(want.Spec.Tolerations, byKey)
 	if !reflect.DeepEqual(got.Spec, want.Spec) || got.Name != want.Name || got.UID != want.UID ||
 		got.ResourceVersion != want.ResourceVersion || got.Namespace != want.Namespace {
-		t.Errorf("got %+v, want %+v", got, *want)
+		t.Errorf("got %+v, want %+v", *got, *want)
 	}
 	if size := want.Size(); size < 4400 || size > 4600 {
 		t.Errorf("a pod has %d bytes", size)

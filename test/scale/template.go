@@ -1,16 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"encoding/binary"
+	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The numbers in which objects of a kind differ. Templates have a placeholder for each.
+// The numbers in which objects of a kind differ. Templates have a placeholder for each, of the length of the number.
 const (
 	ownNumber = iota
 	nodeNumber
@@ -19,85 +20,70 @@ const (
 	numberOfPlaces
 )
 
-var placeholders = [numberOfPlaces]string{"7777777", "888888", "team-99", "5555555555"}
+var (
+	placeholders = []string{"7777777", "888888", "team-99", "5555555555"}
+	formats      = []string{"%07d", "%06d", "team-%02d", "%010d"}
+	anyOfThem    = regexp.MustCompile("7777777|888888|team-99|5555555555")
+)
 
 // values are the numbers of one object.
 type values [numberOfPlaces]int
 
-// template is an encoded object. Only the digits in its places differ between objects, so that no object is encoded or
-// stored as a whole.
+// template is an encoded object in all forms in which the server sends it. No object is encoded or stored as a whole.
 type template struct {
-	text   []byte
-	places []place
+	item   text            // of a list
+	object text            // with its type
+	events map[string]text // of a watch, after their size, by their types
 }
 
-// place is where a number is, with leading zeros.
-type place struct{ begin, end, number int }
-
 // newTemplate encodes an object that has placeholders.
-func newTemplate(object interface{ Marshal() ([]byte, error) }) *template {
-	text, err := object.Marshal()
+func newTemplate(kind string, object interface{ Marshal() ([]byte, error) }) *template {
+	raw, err := object.Marshal()
 	if err != nil {
 		panic(err) // the API's own types can always be encoded
 	}
-	t := &template{text: text}
-	for number, digits := range placeholders {
-		for at := 0; ; {
-			i := bytes.Index(text[at:], []byte(digits))
-			if i < 0 {
-				break
-			}
-			at += i + len(digits)
-			t.places = append(t.places, place{at - len(strings.TrimLeft(digits, "team-")), at, number})
-		}
+	typed := withType(kind, raw)
+	t := &template{item: newText(appendField(nil, 2, raw)), object: newText(typed), events: map[string]text{}}
+	for _, verb := range []string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK"} {
+		event, _ := (&metav1.WatchEvent{Type: verb, Object: runtime.RawExtension{Raw: typed}}).Marshal() // never fails
+		t.events[verb] = newText(append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...))
 	}
 	return t
 }
 
-// append appends the object with these numbers.
-func (t *template) append(to []byte, v values) []byte {
-	start := len(to)
-	to = append(to, t.text...)
-	for _, p := range t.places {
-		rest := v[p.number]
-		for i := start + p.end - 1; i >= start+p.begin; i-- {
-			to[i] = byte('0' + rest%10)
-			rest /= 10
-		}
+// withType returns an object of the core group as the API server sends it.
+func withType(kind string, raw []byte) []byte {
+	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: "v1", Kind: kind}, Raw: raw}
+	typed, _ := u.Marshal() // never fails
+	return append([]byte("k8s\x00"), typed...)
+}
+
+func appendField(to []byte, number protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(to, number, protowire.BytesType), value)
+}
+
+// text is what is before each number, and at the end.
+type text struct {
+	before  [][]byte
+	numbers []int
+	end     []byte
+}
+
+func newText(all []byte) (t text) {
+	begin := 0
+	for _, at := range anyOfThem.FindAllIndex(all, -1) {
+		t.before = append(t.before, all[begin:at[0]])
+		t.numbers = append(t.numbers, slices.Index(placeholders, string(all[at[0]:at[1]])))
+		begin = at[1]
 	}
-	return to
+	t.end = all[begin:]
+	return t
 }
 
-// magic begins each object in the API server's protobuf.
-const magic = "k8s\x00"
-
-// typeMeta returns the encoded type of an object of the core group.
-func typeMeta(kind string) []byte {
-	text, _ := (&runtime.TypeMeta{APIVersion: "v1", Kind: kind}).Marshal() // never fails
-	return text
-}
-
-// sizeOfField is the size of a field whose number is below 16, and whose value has this size.
-func sizeOfField(size int) int { return 1 + protowire.SizeBytes(size) }
-
-// appendHead appends the beginning of a field whose value of this size follows.
-func appendHead(to []byte, number protowire.Number, size int) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(to, number, protowire.BytesType), uint64(size))
-}
-
-// appendObjectHead appends the beginning of an object whose encoding of this size follows.
-func appendObjectHead(to, meta []byte, size int) []byte {
-	to = protowire.AppendBytes(append(to, magic+"\x0a"...), meta)
-	return appendHead(to, 2, size)
-}
-
-// appendEvent appends an event of a watch as it is in a stream: after its size in four bytes.
-func appendEvent(to []byte, verb string, meta []byte, t *template, v values) []byte {
-	object := len(magic) + sizeOfField(len(meta)) + sizeOfField(len(t.text))
-	raw := sizeOfField(object)
-	to = slices.Grow(to, raw+50)
-	to = binary.BigEndian.AppendUint32(to, uint32(sizeOfField(len(verb))+sizeOfField(raw)))
-	to = protowire.AppendString(append(to, '\x0a'), verb)
-	to = appendHead(appendHead(to, 2, raw), 1, object)
-	return t.append(appendObjectHead(to, meta, len(t.text)), v)
+// append appends the text with these numbers.
+func (t text) append(to []byte, v values) []byte {
+	for i, number := range t.numbers {
+		to = fmt.Appendf(append(to, t.before[i]...), formats[number], v[number])
+	}
+	return append(to, t.end...)
 }
