@@ -201,7 +201,7 @@ test-release: build ## Compile for every platform, and build the image on two pa
 	cd release && $(PINNED) go test -count 1 -timeout 90m -v ./dist
 
 .PHONY: bench
-bench: build controlplane $(if $(findstring 1.32,$(or $(WORK),1.32)),bin/controlplane-1.32) ## Measure against the built-in controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
+bench: build controlplane ## Measure against the built-in controller, and write docs/bench.json and docs/reference/bench.md: half an hour and more (ROUNDS=n, WORK=burst,idle,...).
 	go test -run '^$$' -bench . -benchmem ./taint ./internal/cluster
 	go build -trimpath -tags grpcnotrace -o bin/bench ./test/bench
 	bin/bench -rounds $(ROUNDS) -work '$(WORK)' $(if $(WORK),,-json docs/bench.json -document docs/reference/bench.md)
@@ -209,9 +209,9 @@ ROUNDS ?= 3
 WORK ?=
 
 .PHONY: scale
-scale: build controlplane ## Measure a million pods on a server of its own, and write docs/scale.json and docs/reference/scale.md: 12 minutes (PODS=10000,...).
+scale: build controlplane ## Measure a million pods on a server of its own, and write docs/reference/scale.md: 12 minutes (PODS=10000,...).
 	go build -trimpath -tags grpcnotrace -o bin/scale ./test/scale
-	bin/scale $(if $(PODS),-pods '$(PODS)',-json docs/scale.json -document docs/reference/scale.md)
+	bin/scale $(if $(PODS),-pods '$(PODS)',-document docs/reference/scale.md)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz test for FUZZTIME (1m).

@@ -67,7 +67,7 @@ func ownModule(dir string) bool {
 
 // pure are the files, or folders of files, that use no clock, client, lock or goroutine.
 var pure = []string{
-	"internal/cluster/convert.go", "internal/cluster/tolerations.go", "internal/config", "internal/dump", "internal/foresight", "test/bench/table.go", "device", "internal/truncate", "internal/journal", "internal/builtin/finding.go", "policy", "internal/skew/interval.go", "internal/spelling", "taint",
+	"internal/cluster/convert.go", "internal/cluster/tolerations.go", "internal/config", "internal/dump", "internal/foresight", "test/bench/report/report.go", "device", "internal/truncate", "internal/journal", "internal/builtin/finding.go", "policy", "internal/skew/interval.go", "internal/spelling", "taint",
 	"internal/dispatch/backoff.go", "internal/dispatch/call.go", "internal/dispatch/choose.go", "internal/dispatch/core.go", "internal/dispatch/forecast.go", "internal/dispatch/input.go", "internal/dispatch/queue.go", "internal/dispatch/tokenset.go",
 	"internal/dispatch/outage.go", "internal/dispatch/own.go", "internal/dispatch/pace.go", "internal/dispatch/places.go", "internal/dispatch/rates.go", "internal/dispatch/buckets.go",
 	"internal/dispatch/roundrobin.go", "internal/dispatch/wait.go", "eviction", "internal/ordered",
