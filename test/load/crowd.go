@@ -40,7 +40,8 @@ func (c *Crowd) Fill(ctx context.Context, namespace string, each int, change fun
 	old, n := len(c.Pods), len(c.Nodes)*each
 	c.Pods = append(c.Pods, make([]Identity, n)...)
 	err := Each(ctx, n, func(ctx context.Context, i int) error {
-		pod := Pod(fmt.Sprintf("%s-%d", c.Name, old+i), c.Nodes[i/each], map[string]string{"app": "crowd", "crowd": c.Name})
+		labels := map[string]string{"app": "crowd", "crowd": c.Name}
+		pod := Pod(fmt.Sprintf("%s-%d", c.Name, old+i), c.Nodes[i/each], labels)
 		pod.Namespace = namespace
 		change(i, pod)
 		made, err := c.client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
@@ -95,7 +96,8 @@ func (c *Crowd) Remove(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("removing nodes: %w", err)
 	}
-	err = core.Pods(Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "crowd=" + c.Name})
+	mine := metav1.ListOptions{LabelSelector: "crowd=" + c.Name}
+	err = core.Pods(Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine)
 	if err == nil {
 		err = core.Events(Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	}

@@ -2,20 +2,14 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
-
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
@@ -40,26 +34,18 @@ const (
 // trial is one subject with one server.
 type trial struct {
 	*server
-	cluster    *testcluster.Cluster
-	kubeconfig string
-	manager    *testcluster.Manager // nil for the built-in controller
-	subject    *testcluster.Component
-	profiles   string // the folder for profiles; empty means none
-	out        report.Outcome
+	cluster  *testcluster.Cluster
+	manager  *testcluster.Manager // nil for the built-in controller
+	subject  *testcluster.Component
+	profiles string // the folder for profiles; empty means none
+	out      report.Outcome
 }
 
 // newTrial starts a server whose last node has one lone pod to evict.
-func newTrial(pods int, profiles string) (*trial, error) {
-	t := &trial{server: newServer(pods, latency), profiles: profiles, out: report.Outcome{}}
-	config, err := os.CreateTemp("", "scale-kubeconfig-")
-	if err != nil {
-		return nil, fmt.Errorf("a kubeconfig: %w", err)
-	}
-	t.kubeconfig = config.Name()
-	if err := clientcmd.WriteToFile(t.access(), t.kubeconfig); err != nil {
-		return nil, fmt.Errorf("a kubeconfig: %w", err)
-	}
-	if t.cluster, err = testcluster.Outside(t.kubeconfig); err != nil {
+func newTrial(pods int, profiles string) (t *trial, err error) {
+	t = &trial{server: newServer(pods, latency), profiles: profiles}
+	if t.cluster, err = t.outside(); err != nil {
+		t.Close()
 		return nil, err
 	}
 	t.taint(t.last(), t.last()+1, loneKey)
@@ -97,7 +83,6 @@ func (t *trial) close() error {
 	}
 	t.CloseClientConnections()
 	t.Close()
-	_ = os.Remove(t.kubeconfig)
 	return t.cluster.Stop()
 }
 
@@ -115,7 +100,7 @@ func until(ctx context.Context, what string, holds func() bool) error {
 
 // launch starts taint-manager.
 func (t *trial) launch(ctx context.Context) (err error) {
-	if t.manager, err = t.cluster.Launch(ctx, "", t.kubeconfig, "--profiling"); err == nil {
+	if t.manager, err = t.cluster.Launch(ctx, "", t.cluster.Kubeconfig(), "--profiling"); err == nil {
 		t.subject = t.manager.Component
 	}
 	return err
@@ -198,28 +183,11 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 	return err
 }
 
-// get reads a path of the manager's own server or page.
-func (t *trial) get(ctx context.Context, url string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, fmt.Errorf("asking the manager: %w", err)
-	}
-	client := http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
-	}}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("asking the manager: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	return io.ReadAll(response.Body)
-}
-
 // scheduled waits until at least this many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
 	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
 		began := time.Now()
-		metrics, err := t.get(ctx, "https://"+t.manager.Address()+"/metrics")
+		metrics, err := t.manager.Get(ctx, "https://"+t.manager.Address()+"/metrics")
 		at = time.Now()
 		_ = load.Pause(ctx, 5*at.Sub(began)) // a scrape takes time linear in what is scheduled
 		return err == nil && int(load.Sum(string(metrics), "taint_manager_pending_evictions", `"scheduled"`)) >= least
@@ -265,19 +233,20 @@ func (t *trial) burst(ctx context.Context) error {
 // summarize computes the figures of the deletions: those of lone pods, which were tainted at these times, and those of
 // the pods that were due together.
 func (t *trial) summarize(deletions []deletion, due time.Time, lone map[int]time.Time) {
-	var late, waits []float64
+	var late, waits report.Series
+	t.out[early] = 0
 	for _, d := range deletions {
 		if tainted, is := lone[d.pod]; is {
 			waits = append(waits, d.at.Sub(tainted).Seconds())
-		} else {
-			late = append(late, d.at.Sub(due).Seconds())
+			continue
+		}
+		late = append(late, d.at.Sub(due).Seconds())
+		if d.at.Before(due) {
+			t.out[early]++
 		}
 	}
-	slices.Sort(late)
-	slices.Sort(waits)
-	tooEarly, _ := slices.BinarySearch(late, 0)
-	t.out[first], t.out[early], t.out[loneMedian] = 1e3*late[0], float64(tooEarly), waits[len(waits)/2]
-	t.out[rate] = float64(len(late)) / late[len(late)-1]
+	t.out[first], t.out[loneMedian] = 1e3*late.Quantile(0), waits.Median()
+	t.out[rate] = float64(len(late)) / late.Quantile(1)
 }
 
 // everything taints all nodes that are left, and measures until all their pods are scheduled.
@@ -301,15 +270,14 @@ func (t *trial) everything(ctx context.Context) (err error) {
 // usualCores returns the median of the cores in five spans. Collections of the whole heap, which may come at any time,
 // fall into few of them.
 func (t *trial) usualCores(ctx context.Context, do func(tick int)) (float64, error) {
-	all := make([]float64, 5)
+	all := make(report.Series, 5)
 	for i := range all {
 		var err error
 		if all[i], err = t.cores(ctx, settling/2, do); err != nil {
 			return 0, err
 		}
 	}
-	slices.Sort(all)
-	return all[len(all)/2], nil
+	return all.Median(), nil
 }
 
 // page measures what it costs to look at the page while all evictions are scheduled.
@@ -325,7 +293,7 @@ func (t *trial) page(ctx context.Context) error {
 	var snapshot struct{ Tag string }
 	ask := func(tick int) {
 		if tick%100 == 0 { // as the page asks, each second
-			text, _ := t.get(ctx, t.manager.Page()+"api/v1/snapshot?since="+snapshot.Tag)
+			text, _ := t.manager.Get(ctx, t.manager.Page()+"api/v1/snapshot?since="+snapshot.Tag)
 			_ = json.Unmarshal(text, &snapshot) // there is no text if nothing has changed
 		}
 	}
@@ -354,7 +322,7 @@ func (t *trial) pending(ctx context.Context) error {
 }
 
 func (t *trial) command(ctx context.Context, args ...string) (seconds, megabytes float64, err error) {
-	args = append([]string{"pending", "--kubeconfig=" + t.kubeconfig}, args...)
+	args = append([]string{"pending", "--kubeconfig=" + t.cluster.Kubeconfig()}, args...)
 	limited, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	command := exec.CommandContext(limited, filepath.Join("bin", "taint-manager"), args...)
@@ -396,7 +364,7 @@ func (t *trial) profile(ctx context.Context, name, path string) {
 		var text []byte
 		err := until(ctx, "a profile", func() (read bool) {
 			var err error
-			text, err = t.get(ctx, url)
+			text, err = t.manager.Get(ctx, url)
 			return err == nil
 		})
 		if err == nil {

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // server speaks the API server's protocol as far as taint-manager, its commands and the built-in controller use it. It
@@ -73,16 +74,9 @@ func (s *server) form(pod, stage int) *template {
 	return s.forms[lone][stage]
 }
 
-// access returns a configuration for clients of this server.
-func (s *server) access() api.Config {
-	c := api.NewConfig()
-	c.Clusters["scale"] = &api.Cluster{Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{
-		Type: "CERTIFICATE", Bytes: s.Certificate().Raw,
-	})}
-	c.AuthInfos["scale"] = &api.AuthInfo{Token: "scale"}
-	c.Contexts["scale"] = &api.Context{Cluster: "scale", AuthInfo: "scale"}
-	c.CurrentContext = "scale"
-	return *c
+// outside returns a cluster whose API server is this server.
+func (s *server) outside() (*testcluster.Cluster, error) {
+	return testcluster.Outside(s.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
 func (s *server) paths() *http.ServeMux {

@@ -12,13 +12,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/clientcmd"
 
 	taintmanager "github.com/taint-manager/taint-manager"
 	"github.com/taint-manager/taint-manager/test/load"
@@ -55,13 +53,16 @@ func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
 func TestTheAnswersAreThoseOfARealServer(t *testing.T) {
 	s := newServer(testPods, 0)
 	defer s.Close()
-	config, err := clientcmd.NewDefaultClientConfig(s.access(), nil).ClientConfig()
+	outside, err := s.outside()
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = outside.Stop() }()
 	defer s.CloseClientConnections()
-	config.ContentType = runtime.ContentTypeProtobuf
-	ours := kubernetes.NewForConfigOrDie(config)
+	ours, err := load.NewClient(outside.Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := append(talk(t, ours), evicted(t, ours, func() { s.taint(3, 4, "fire") })...)
 
 	c, err := testcluster.Start(t.Context(), testcluster.Options{

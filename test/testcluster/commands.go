@@ -84,8 +84,9 @@ func (c *Cluster) apiServer(o Options) *Component {
 		"--etcd-certfile="+c.pki("server.crt"), "--etcd-keyfile="+c.pki("server.key"),
 		"--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=10.0.0.0/16",
-		"--authorization-mode=RBAC", "--allow-privileged=true")
-	args = append(args, c.authentication()...)
+		"--authorization-mode=RBAC", "--allow-privileged=true",
+		"--client-ca-file="+c.pki("authority.crt"), "--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file="+c.pki("server.key"), "--service-account-signing-key-file="+c.pki("server.key"))
 	if c.minor == 32 {
 		args = append(args, "--feature-gates=WatchList=false") // as by default in 1.33, so that lists come in pages
 	}
@@ -98,24 +99,6 @@ func (c *Cluster) apiServer(o Options) *Component {
 			"--audit-log-path="+c.AuditLog(), "--audit-log-maxsize=10000")
 	}
 	return c.part(APIServer, c.url+"/readyz", append(args, o.APIServerArgs...)...)
-}
-
-// authentication returns the flags by which the API server authenticates users by certificates, service accounts by
-// tokens, and the aggregator's users by headers.
-func (c *Cluster) authentication() []string {
-	return []string{
-		"--client-ca-file=" + c.pki("authority.crt"),
-		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + c.pki("server.key"),
-		"--service-account-signing-key-file=" + c.pki("server.key"),
-		"--requestheader-client-ca-file=" + c.pki("authority.crt"),
-		"--requestheader-allowed-names=" + serverName,
-		"--requestheader-username-headers=X-Remote-User",
-		"--requestheader-group-headers=X-Remote-Group",
-		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--proxy-client-cert-file=" + c.pki("server.crt"),
-		"--proxy-client-key-file=" + c.pki("server.key"),
-	}
 }
 
 func (c *Cluster) controllerManager(o Options) *Component {

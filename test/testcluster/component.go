@@ -229,7 +229,7 @@ func (p *process) ended() bool {
 func (c *Component) await(ctx context.Context, url string) error {
 	p := c.process()
 	for {
-		err := get(ctx, c.client, url)
+		_, err := c.try(ctx, url)
 		if err == nil {
 			return nil
 		}
@@ -254,22 +254,28 @@ func (c *Component) failure(err error) error {
 		strings.TrimSpace(log[max(0, len(log)-logTail):]))
 }
 
-// get returns an error unless the URL answers 200.
-func get(ctx context.Context, client *http.Client, url string) error {
+// try gets a URL in a few seconds.
+func (c *Component) try(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
+	return c.Get(ctx, url)
+}
+
+// Get returns the component's answer to a request for a URL, which must be 200. A request to a manager has no
+// credentials.
+func (c *Component) Get(ctx context.Context, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	response, err := client.Do(request)
+	response, err := c.client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s: %s", response.Status, bytes.TrimSpace(body))
 	}
-	return err
+	return body, err
 }

@@ -38,10 +38,16 @@ func (c *Cluster) KubeconfigFor(user string, groups ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("a kubeconfig for %s: %w", user, err)
 	}
+	return c.writeKubeconfig(user, c.authority.pem(),
+		&api.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key})
+}
+
+// writeKubeconfig writes a kubeconfig for the API server, whose certificate this authority signed.
+func (c *Cluster) writeKubeconfig(user string, authority []byte, credentials *api.AuthInfo) (string, error) {
 	const name = "testcluster"
 	config := api.NewConfig()
-	config.Clusters[name] = &api.Cluster{Server: c.url, CertificateAuthorityData: c.authority.pem()}
-	config.AuthInfos[user] = &api.AuthInfo{ClientCertificateData: certificate, ClientKeyData: key}
+	config.Clusters[name] = &api.Cluster{Server: c.url, CertificateAuthorityData: authority}
+	config.AuthInfos[user] = credentials
 	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: user}
 	config.CurrentContext = name
 	// A colon separates paths in the variable KUBECONFIG.
@@ -87,10 +93,7 @@ type authority struct {
 	key         *ecdsa.PrivateKey
 }
 
-const serverName = "testcluster"
-
-// writePKI creates the authority, and the key and the certificate of all servers. The API server accepts this
-// certificate as the aggregator's, too, by the name in it, which no client has.
+// writePKI creates the authority, and the key and the certificate of all servers.
 func (c *Cluster) writePKI() error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -101,7 +104,7 @@ func (c *Cluster) writePKI() error {
 		return fmt.Errorf("signing the authority: %w", err)
 	}
 	c.authority = &authority{own, key}
-	serverCertificate, serverKey, err := c.authority.issue(serverName)
+	serverCertificate, serverKey, err := c.authority.issue("testcluster")
 	if err != nil {
 		return err
 	}

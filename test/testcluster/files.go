@@ -1,7 +1,6 @@
 package testcluster
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,9 +8,9 @@ import (
 	"strings"
 )
 
-// VersionVariable names the environment variable that chooses the version of Kubernetes, such as 1.32, of all clusters
-// whose options choose no version. `make test-versions` sets the variable, and builds the binaries of the versions that
-// the variable may name. Without the variable, clusters have the version of bin/controlplane.
+// VersionVariable names the environment variable that chooses the version of Kubernetes, such as 1.32, of all clusters.
+// `make test-versions` sets the variable, and builds the binaries of the versions that the variable may name. Without the
+// variable, clusters have the version of bin/controlplane.
 const VersionVariable = "TESTCLUSTER_KUBERNETES"
 
 // defaultMinor is the minor version of Kubernetes in test/controlplane/go.mod.
@@ -20,16 +19,16 @@ const defaultMinor = 36
 // Minor returns the minor version of the cluster's Kubernetes: 32 for Kubernetes 1.32.
 func (c *Cluster) Minor() int { return c.minor }
 
-// chosenMinor returns the minor version that the options choose, or else the environment.
-func (o Options) chosenMinor() (int, error) {
-	chosen := cmp.Or(o.Kubernetes, os.Getenv(VersionVariable))
+// chosenMinor returns the minor version that the environment chooses.
+func chosenMinor() (int, error) {
+	chosen := os.Getenv(VersionVariable)
 	if chosen == "" {
 		return defaultMinor, nil
 	}
 	text, found := strings.CutPrefix(chosen, "1.")
 	minor, err := strconv.Atoi(text)
 	if !found || err != nil || minor < 32 {
-		return 0, fmt.Errorf("the options or %s choose Kubernetes %q: want a minor version from 1.32 on, such as 1.32; choose none for 1.%d", VersionVariable, chosen, defaultMinor)
+		return 0, fmt.Errorf("%s chooses Kubernetes %q: want a minor version from 1.32 on, such as 1.32; choose none for 1.%d", VersionVariable, chosen, defaultMinor)
 	}
 	return minor, nil
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 // SimulatedNodeAnnotation marks a simulated node if its value is "fake".
@@ -27,9 +29,6 @@ const (
 
 // Options are the options of a cluster. The zero value is a complete one.
 type Options struct {
-	// Kubernetes is the version of the control plane, such as 1.32. Empty means that of [VersionVariable].
-	Kubernetes string
-
 	WithoutNodes             bool // no kwok: no node becomes ready, no pod runs
 	WithoutControllerManager bool // pods need no service account then
 	WithoutScheduler         bool // only pods that set spec.nodeName are bound
@@ -92,7 +91,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 // prepare creates the cluster's folder.
 func prepare(o Options) (c *Cluster, err error) {
 	c = &Cluster{log: cmp.Or[io.Writer](o.Log, io.Discard)}
-	if c.minor, err = o.chosenMinor(); err != nil {
+	if c.minor, err = chosenMinor(); err != nil {
 		return nil, err
 	}
 	if c.root, err = repositoryRoot(); err != nil {
@@ -104,15 +103,16 @@ func prepare(o Options) (c *Cluster, err error) {
 	return c, c.makeFolders()
 }
 
-// Outside returns a cluster without components. Its API server is another program's, to which this kubeconfig gives
-// access as cluster-admin; [Cluster.Launch] and [Cluster.LaunchOriginal] start clients of it.
-func Outside(kubeconfig string) (*Cluster, error) {
+// Outside returns a cluster without components. Its API server is another program's, which takes every token, and whose
+// certificate this authority signed. [Cluster.Launch] and [Cluster.LaunchOriginal] start clients of it.
+func Outside(url string, authority []byte) (*Cluster, error) {
 	c, err := prepare(Options{})
 	if err != nil {
 		return nil, err
 	}
-	c.kubeconfigs = map[string]string{adminUser: kubeconfig}
-	return c, c.writePKI()
+	c.url, c.kubeconfigs = url, map[string]string{}
+	c.kubeconfigs[adminUser], err = c.writeKubeconfig(adminUser, authority, &api.AuthInfo{Token: "any"})
+	return c, errors.Join(err, c.writePKI())
 }
 
 // boot starts all components of a new cluster.
