@@ -112,8 +112,8 @@ var (
 	examplePod string
 )
 
-// text is what a List has in one form. A node and a pod are formats of fmt, whose arguments are the object's own number,
-// its owner's and its host's.
+// text is what a List has in one form. A node and a pod are formats of fmt, whose arguments are the object's own
+// number, its owner's and its host's.
 type text struct{ begins, node, pod, between, ends string }
 
 var format = strings.NewReplacer("%", "%%", "@N", "%[1]d", "@D", "%[2]d", "@H", "%[3]d")

@@ -2,11 +2,12 @@
 // taint-manager with its own permissions, a node that gets two taints, and pods that are evicted or stay.
 //
 // It prints events as they happen, then the expectations (constants in this package) next to the observations, and
-// exits with 0 only if they agree. With -keep, or on a terminal, it keeps running until Ctrl-C.
+// exits with 0 only if they agree. With -keep, it keeps running until Ctrl-C.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"syscall"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/term"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -26,14 +26,9 @@ func main() {
 	flag.Parse()
 	klog.SetLogger(logr.Discard()) // client-go writes nothing between the lines of the timeline
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Stdout, *keep || terminal())
+	code := run(ctx, os.Stdout, *keep)
 	stop()
 	os.Exit(code)
-}
-
-// terminal reports whether the demo runs on a terminal.
-func terminal() bool {
-	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 }
 
 // run returns the exit code. It stops everything that it has started.
@@ -61,11 +56,7 @@ func show(ctx context.Context, out io.Writer, keep bool) (agree bool, err error)
 	if err != nil {
 		return false, err
 	}
-	defer func() {
-		if stopErr := c.Stop(); err == nil {
-			err = stopErr
-		}
-	}()
+	defer func() { err = errors.Join(err, c.Stop()) }()
 	fmt.Fprintln(out, "Starting taint-manager with the permissions of deploy/rbac.yaml.")
 	m, err := c.StartManager(ctx)
 	if err != nil {

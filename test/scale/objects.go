@@ -99,7 +99,8 @@ func newNodeTemplate(keys ...string) *template {
 	return newTemplate("Node", node)
 }
 
-// newBookmarkTemplate returns the object of a bookmark of this kind; if ends is set, of the one that ends the list in a watch.
+// newBookmarkTemplate returns the object of a bookmark of this kind; if ends is set, of the one that ends the list in a
+// watch.
 func newBookmarkTemplate(kind string, ends bool) *template {
 	m := metav1.ObjectMeta{ResourceVersion: placeholders[version]}
 	if ends {

@@ -1,5 +1,5 @@
-// Package report is what commands that measure share: it compares figures with targets, and writes them as a table into a
-// document, and as JSON.
+// Package report is what commands that measure share: it compares figures with targets, and writes them as a table into
+// a document, and as JSON.
 package report
 
 import (
