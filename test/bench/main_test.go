@@ -31,11 +31,11 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
 		}
 	}
-	o, err := parse([]string{"-work=idle,start"})
+	o, err := parse([]string{"-work=idle,population"})
 	if err != nil || o.rounds != 3 || len(o.works) != 2 {
 		t.Errorf("got %+v, %v", o, err)
 	}
-	if o, err := parse(nil); err != nil || len(o.works) != 8 {
+	if o, err := parse(nil); err != nil || len(o.works) != 6 {
 		t.Errorf("got %+v, %v", o, err)
 	}
 }

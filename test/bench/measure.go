@@ -224,80 +224,51 @@ func idle(ctx context.Context, w *world, s subject) (report.Outcome, error) {
 	return report.Outcome{onePod: samples[idleWarmUp:].Median()}, c.Remove(ctx)
 }
 
-// populate ensures that there is the population.
-func (w *world) populate(ctx context.Context) (err error) {
+// population measures a subject in a cluster of 30,000 pods: the time from the start of its process to the deletion of
+// a pod that is due, its memory when it is idle, and what an update of a pod's status costs it that changes no field
+// that subjects use.
+func population(ctx context.Context, w *world, s subject) (o report.Outcome, err error) {
 	if w.population == nil {
-		w.population, err = w.newCrowd(ctx, manyNodes, podsEach, unchanged)
+		if w.population, err = w.newCrowd(ctx, manyNodes, podsEach, unchanged); err != nil {
+			return nil, err
+		}
 	}
-	return err
+	r, at, err := w.ready(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	o = report.Outcome{starting: at.Sub(r.Started()).Seconds()}
+	if err := load.Pause(ctx, settling); err != nil {
+		return nil, err
+	}
+	if o[memory], _, err = load.Memory(r.Pid()); err != nil {
+		return nil, err
+	}
+	if o[cpuEach], err = w.updateCost(ctx, r); err != nil {
+		return nil, err
+	}
+	return o, stop(r)
 }
 
-// settled starts a subject on the population, and leaves it alone until the work after its start is over.
-func (w *world) settled(ctx context.Context, s subject) (*testcluster.Component, error) {
-	if err := w.populate(ctx); err != nil {
-		return nil, err
-	}
-	r, _, err := w.ready(ctx, s)
+// updateCost returns the processor time for one of many updates, in µs, without the subject's cost when idle.
+func (w *world) updateCost(ctx context.Context, r *testcluster.Component) (float64, error) {
+	idle, err := load.ProcessorTimeOf(r.Pid(), func() error { return load.Pause(ctx, quietSpan) })
 	if err != nil {
-		return nil, err
-	}
-	return r, load.Pause(ctx, settling)
-}
-
-// idleMemory measures the memory of a subject that has listed the whole cluster.
-func idleMemory(ctx context.Context, w *world, s subject) (report.Outcome, error) {
-	r, err := w.settled(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	now, _, err := load.Memory(r.Pid())
-	if err != nil {
-		return nil, err
-	}
-	return report.Outcome{memory: now}, stop(r)
-}
-
-// statusUpdates measures the processor time for an update of a pod's status that changes no field that subjects use,
-// without the subject's cost when idle.
-func statusUpdates(ctx context.Context, w *world, s subject) (report.Outcome, error) {
-	r, err := w.settled(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	idle, err := cpuWhile(r, func() error { return load.Pause(ctx, quietSpan) })
-	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	var touched []load.Identity // all over the population
 	for i := range updates {
 		touched = append(touched, w.population.Pods[i*len(w.population.Pods)/updates])
 	}
 	began := time.Now()
-	busy, err := cpuWhile(r, func() error {
+	busy, err := load.ProcessorTimeOf(r.Pid(), func() error {
 		patch := fmt.Sprintf(`{"status":{"message":"update at %d"}}`, began.UnixNano()) // another one each time
 		if err := w.setStatus(ctx, touched, patch); err != nil {
 			return err
 		}
 		return load.Pause(ctx, time.Second/2) // the last updates arrive
 	})
-	if err != nil {
-		return nil, err
-	}
-	busy -= idle * time.Since(began).Seconds() / quietSpan.Seconds()
-	return report.Outcome{cpuEach: 1e6 * busy / updates}, stop(r)
-}
-
-// cpuWhile returns the seconds of processor time that a subject uses while do runs.
-func cpuWhile(c *testcluster.Component, do func() error) (float64, error) {
-	before, err := load.ProcessorTime(c.Pid())
-	if err != nil {
-		return 0, err
-	}
-	if err := do(); err != nil {
-		return 0, err
-	}
-	after, err := load.ProcessorTime(c.Pid())
-	return after - before, err
+	return 1e6 * (busy - idle*time.Since(began).Seconds()/quietSpan.Seconds()) / updates, err
 }
 
 // setStatus patches the status of pods.
@@ -311,16 +282,4 @@ func (w *world) setStatus(ctx context.Context, pods []load.Identity, patch strin
 		return fmt.Errorf("updating pods' status: %w", err)
 	}
 	return nil
-}
-
-// start measures the time from the start of the process to the first deletion.
-func start(ctx context.Context, w *world, s subject) (report.Outcome, error) {
-	if err := w.populate(ctx); err != nil {
-		return nil, err
-	}
-	r, at, err := w.firstDeletion(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return report.Outcome{starting: at.Sub(r.Started()).Seconds()}, stop(r)
 }

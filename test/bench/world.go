@@ -25,7 +25,7 @@ type world struct {
 	against   string // another build, which replaces the built-in controller in comparisons; may be empty
 	crowds    int    // the number of crowds so far, for their names
 
-	population *load.Crowd // 30,000 pods that several works share; nil before the first of them
+	population *load.Crowd // 30,000 pods; nil before the first measurement with them
 }
 
 // newWorld starts a control plane without other controllers than the measured subject. Nodes get only the benchmark's

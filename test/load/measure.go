@@ -41,6 +41,19 @@ func ProcessorTime(pid int) (seconds float64, err error) {
 	return seconds, nil
 }
 
+// ProcessorTimeOf returns the seconds of processor time that a process uses while do runs.
+func ProcessorTimeOf(pid int, do func() error) (seconds float64, err error) {
+	before, err := ProcessorTime(pid)
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := ProcessorTime(pid)
+	return after - before, err
+}
+
 // Metrics returns the metrics of the server at this address, as a user of its cluster. It accepts any certificate.
 func Metrics(ctx context.Context, kubeconfig, address string) (string, error) {
 	config, err := clientcmd.BuildConfigFromFlags("https://"+address, kubeconfig)

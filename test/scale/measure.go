@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -88,12 +90,11 @@ func (t *trial) close() error {
 
 // until polls until the condition holds.
 func until(ctx context.Context, what string, holds func() bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s: not within %v", what, patience))
-	defer cancel()
-	for !holds() {
-		if load.Pause(ctx, poll) != nil {
-			return context.Cause(ctx)
-		}
+	err := wait.PollUntilContextTimeout(ctx, poll, patience, true, func(context.Context) (bool, error) {
+		return holds(), nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for %s: %w", what, err)
 	}
 	return nil
 }
@@ -147,23 +148,21 @@ func (t *trial) idle(ctx context.Context) (err error) {
 
 // cores returns how many cores the subject uses during this time, while do is called every 10 ms.
 func (t *trial) cores(ctx context.Context, span time.Duration, do func(tick int)) (float64, error) {
-	before, err := load.ProcessorTime(t.subject.Pid())
-	if err != nil {
-		return 0, err
-	}
 	ticks := time.NewTicker(poll)
 	defer ticks.Stop()
 	began := time.Now()
-	for tick := 0; time.Since(began) < span; tick++ {
-		select {
-		case <-ticks.C:
-			do(tick)
-		case <-ctx.Done():
-			return 0, ctx.Err()
+	used, err := load.ProcessorTimeOf(t.subject.Pid(), func() error {
+		for tick := 0; time.Since(began) < span; tick++ {
+			select {
+			case <-ticks.C:
+				do(tick)
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
-	}
-	after, err := load.ProcessorTime(t.subject.Pid())
-	return (after - before) / time.Since(began).Seconds(), err
+		return nil
+	})
+	return used / time.Since(began).Seconds(), err
 }
 
 func (t *trial) statusUpdates(ctx context.Context) error {
@@ -185,7 +184,7 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 
 // scheduled waits until at least this many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
-	return at, until(ctx, fmt.Sprintf("%d scheduled", least), func() bool {
+	return at, until(ctx, fmt.Sprintf("%d scheduled evictions", least), func() bool {
 		began := time.Now()
 		metrics, err := t.manager.Get(ctx, "https://"+t.manager.Address()+"/metrics")
 		at = time.Now()
@@ -258,7 +257,7 @@ func (t *trial) everything(ctx context.Context) (err error) {
 	at, err := t.scheduled(ctx, left)
 	t.out[allJudged] = at.Sub(began).Seconds()
 	if err == nil {
-		err = until(ctx, "the journal", func() bool { return time.Since(t.written(false)) > quietFor })
+		err = until(ctx, "the end of the journal's writes", func() bool { return time.Since(t.written(false)) > quietFor })
 	}
 	if err == nil {
 		t.out[allMemory], _, err = load.Memory(t.subject.Pid())
@@ -345,7 +344,7 @@ func (t *trial) takeover(ctx context.Context) error {
 		return err
 	}
 	t.profile(ctx, "takeover", "profile?seconds=20")
-	if err := until(ctx, "the state", func() bool { return t.written(true).After(stopped) }); err != nil {
+	if err := until(ctx, "the journal's state", func() bool { return t.written(true).After(stopped) }); err != nil {
 		return err
 	}
 	t.pods.mu.Lock()
