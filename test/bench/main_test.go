@@ -25,7 +25,7 @@ func TestTheCommandLineNamesWhatItRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"-rounds=0"}, "-rounds=0: there must be one round at least; leave it out for 3"},
-		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,instant,idle,evict,memory,status,start`},
+		{[]string{"-work=burst,brust"}, `-work=burst,brust: there is no work "brust"; choose among burst,overloaded,instant,idle,evict,population`},
 	} {
 		if _, err := parse(test.args); err == nil || err.Error() != test.want {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
