@@ -257,7 +257,7 @@ func (t *trial) everything(ctx context.Context) (err error) {
 	at, err := t.scheduled(ctx, left)
 	t.out[allJudged] = at.Sub(began).Seconds()
 	if err == nil {
-		err = until(ctx, "the end of the journal's writes", func() bool { return time.Since(t.written(false)) > quietFor })
+		err = until(ctx, "the journal", func() bool { return time.Since(t.written(false)) > quietFor })
 	}
 	if err == nil {
 		t.out[allMemory], _, err = load.Memory(t.subject.Pid())
