@@ -167,12 +167,12 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 // setAgain returns the presence of taints that were set again after a record's writer last watched: a taint without
 // timeAdded began at the later write that managedFields show.
 func (p *presence) setAgain(l *listing, from *Viewpoint, recorded *TaintState) presence {
-	next, written := *p, skew.NextSecond(l.written).UTC()
+	next, write := *p, skew.NextSecond(l.written).UTC()
 	next.states = slices.Clone(p.states)
-	since, start := recorded.orLater(from.At.Timestamp(l.written), written)
+	since, start := recorded.orLater(from.At.Timestamp(l.written), write)
 	for i := range next.states {
 		s := &next.states[i]
-		if s.Found && s.From == l.version && s.TimeAdded == nil && written.After(from.Watched) && since.Before(s.Since) {
+		if s.Found && s.From == l.version && s.TimeAdded == nil && write.After(from.Watched) && since.Before(s.Since) {
 			s.Since, s.Start = since, start
 		}
 	}
