@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -160,7 +161,7 @@ type group struct {
 
 func (w *world) group(t *testing.T, zone string, nodes, podsEach int) group {
 	t.Helper()
-	g := group{zone, newPodLoad(t, w.admin, "slow-"+zone, nodes, podsEach)}
+	g := group{zone, newPodLoad(t, w.admin, "slow-"+cmp.Or(zone, "nowhere"), nodes, podsEach)}
 	for _, node := range g.Nodes {
 		(&scene{T: t, world: w, node: node}).place("slow", zone)
 	}
