@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,9 +77,10 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 func TestAWatchDoesNotBeginWithACache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		client, lists := fake.NewClientset(), 0
+		var lists atomic.Int32
+		client := fake.NewClientset()
 		client.PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
-			lists++
+			lists.Add(1)
 			if version := a.(clienttesting.ListActionImpl).ListOptions.ResourceVersion; version != "" {
 				t.Errorf("lists %s at version %q or later, want all that was written so far", a.GetResource().Resource, version)
 			}
@@ -87,10 +89,10 @@ func TestAWatchDoesNotBeginWithACache(t *testing.T) {
 		if _, err := watchAll(ctx, client, foresight.Ruleset{}); err != nil {
 			t.Fatal(err)
 		}
-		before := lists
+		before := lists.Load()
 		synctest.Wait()
-		if lists < before+2 {
-			t.Errorf("%d lists after the first, want those of nodes and pods", lists-before)
+		if after := lists.Load(); after < before+2 {
+			t.Errorf("%d lists after the first, want those of nodes and pods", after-before)
 		}
 		cancel()
 		synctest.Wait()
