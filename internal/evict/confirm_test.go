@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -189,9 +190,9 @@ func TestWhatIsNotConfirmedIsNotEvicted(t *testing.T) {
 		},
 		// The judge does not know of a hold that begins and ends during a request.
 		"it is withdrawn during a request": func(c *confirming) {
-			withdrawn := false
-			c.Withdrawn = func(types.UID) bool { return withdrawn }
-			c.duringWrite(func() { withdrawn = true })
+			var withdrawn atomic.Bool
+			c.Withdrawn = func(types.UID) bool { return withdrawn.Load() }
+			c.duringWrite(func() { withdrawn.Store(true) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
