@@ -6,7 +6,7 @@ import (
 	"github.com/taint-manager/taint-manager/test/bench/report"
 )
 
-// The figures of one subject. Those that begin with a dash are about what the figure before is about.
+// The figures of one subject. Those that begin with an ellipsis are about what the figure before is about.
 var (
 	starting      = report.Figure{What: "process start to the first deletion", Unit: "s"}
 	startCPU      = report.Figure{What: "processor time of the start", Unit: "s"}

@@ -11,8 +11,8 @@ import (
 type Input interface{ apply(c *Core) }
 
 // Watched reports the last delivery of the node watch, on the monotonic clock. It follows each batch of other inputs,
-// and comes alone at the time of Effects.Next. The [NodesChanged] of all changes up to the delivery precede it, so a
-// state written with it lists as unstored each partition that lacks one of these changes.
+// and comes alone at the time of Effects.Next; calls start, and Done is answered, at no other input. The [NodesChanged]
+// of all changes up to the delivery precede it, so the state lists as unstored each partition that lacks one of these.
 type Watched struct{ Last journal.LastWatch }
 
 func (in Watched) apply(c *Core) { c.last = in.Last }

@@ -200,11 +200,11 @@ func (o *object) content() (data map[string]string) {
 		o.listed, o.beat = len(beat.Unstored), o.now.Add(beatEvery)
 		data = journal.EncodeState(beat, guards, o.config)
 	} else {
-		var out []string // nodes
-		data, out = journal.Encode(journal.Partition{Heartbeat: beat, Records: o.options.Source.Records(o.number)})
-		if len(out) > 0 {
-			const what = "%d nodes do not fit, and their countdowns start again after a restart: %s"
-			err = fmt.Errorf(what, len(out), strings.Join(out, ", "))
+		var leftOut []string
+		data, leftOut = journal.Encode(journal.Partition{Heartbeat: beat, Records: o.options.Source.Records(o.number)})
+		if len(leftOut) > 0 {
+			err = fmt.Errorf("%d nodes do not fit, and their countdowns start again after a restart: %s", len(leftOut),
+				strings.Join(leftOut, ", "))
 		}
 	}
 	o.problem(full, err)
