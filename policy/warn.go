@@ -65,7 +65,7 @@ func (c *Config) policyWarnings(i int) []string {
 	}
 	p := &c.Policies[i]
 	return slices.Concat(p.ownerWarnings(), c.triggerWarnings(p), p.deadNodeWarnings(), p.daemonSetWarnings(),
-		c.otherManagerWarnings(p))
+		p.kubeletWarnings(), c.otherManagerWarnings(p))
 }
 
 // ownerWarnings returns the warnings about the owner kinds that match no pod. At least one other kind may match pods.

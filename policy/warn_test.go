@@ -69,6 +69,7 @@ func TestWarnings(t *testing.T) {
 	audits.Mode = policy.Audit
 	dead := hour(taints(policy.Taint{Key: v1.TaintNodeUnreachable}))
 	const daemons = " has no effect on DaemonSet pods that do not tolerate the taint, because the DaemonSet controller deletes them"
+	const kubelet = " keeps pods that do not tolerate the taint only until the node's kubelet starts again, because the kubelet ends them; a NoSchedule taint as the trigger avoids this"
 	ofKind := func(kinds ...string) policy.Config {
 		p := only(policy.Hold, "x")
 		p.Match.OwnerKinds = kinds
@@ -87,16 +88,16 @@ func TestWarnings(t *testing.T) {
 		"pressure":                 {policies(drain(v1.TaintNodeDiskPressure)), []string{"policies[0] (a): taint node.kubernetes.io/disk-pressure: a node under pressure loses all its pods, where its kubelet would evict as many as it must"}},
 		"a node that starts":       {policies(drain(v1.TaintNodeNetworkUnavailable)), []string{"policies[0] (a): taint node.kubernetes.io/network-unavailable" + starts}},
 		"the control plane":        {policies(drain("node-role.kubernetes.io/control-plane")), []string{"policies[0] (a): taint node-role.kubernetes.io/control-plane: nodes of this kind carry the taint permanently, and lose the pods that do not tolerate it"}},
-		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method Hold also applies to node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method Hold" + daemons}},
+		"Hold on out-of-service":   {policies(only(policy.Hold, v1.TaintNodeOutOfService)), []string{"policies[0] (a): method Hold also applies to node.kubernetes.io/out-of-service: pods of a node that is dead may not be replaced", "policies[0] (a): method Hold" + daemons, "policies[0] (a): method Hold" + kubelet}},
 		"Evict on unreachable":     {policies(only(policy.Evict, v1.TaintNodeUnreachable)), []string{"policies[0] (a): method Evict without deleteAfter also applies to node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced"}},
-		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method Ignore also applies to node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore also applies to node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore" + daemons}},
+		"Ignore on any taint":      {policies(policy.Policy{Method: policy.Ignore}), []string{"policies[0] (a): method Ignore also applies to node.kubernetes.io/not-ready: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore also applies to node.kubernetes.io/unreachable: pods of a node that is dead may not be replaced", "policies[0] (a): method Ignore" + daemons, "policies[0] (a): method Ignore" + kubelet}},
 		"with deleteAfter":         {policies(dead), nil},
 		"one that audits":          {policies(audits), nil},
-		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method Hold" + daemons}},
-		"Hold on DaemonSets":       {ofKind("DaemonSet"), []string{"policies[0] (a): method Hold" + daemons}},
-		"Hold on those of a group": {ofKind("DaemonSet.apps"), []string{"policies[0] (a): method Hold" + daemons}},
-		"Hold on others only":      {ofKind("ReplicaSet"), nil},
-		"Hold on another group's":  {ofKind("DaemonSet.apps.kruise.io"), nil},
+		"Hold on any pod":          {policies(only(policy.Hold, "x")), []string{"policies[0] (a): method Hold" + daemons, "policies[0] (a): method Hold" + kubelet}},
+		"Hold on DaemonSets":       {ofKind("DaemonSet"), []string{"policies[0] (a): method Hold" + daemons, "policies[0] (a): method Hold" + kubelet}},
+		"Hold on those of a group": {ofKind("DaemonSet.apps"), []string{"policies[0] (a): method Hold" + daemons, "policies[0] (a): method Hold" + kubelet}},
+		"Hold on others only":      {ofKind("ReplicaSet"), []string{"policies[0] (a): method Hold" + kubelet}},
+		"Hold on another group's":  {ofKind("DaemonSet.apps.kruise.io"), []string{"policies[0] (a): method Hold" + kubelet}},
 		"a breaker without a rate": {breaker(""), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
 		"with one for all taints":  {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1}), nil},
 		"with one for others":      {breaker("", policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 1, Taints: []policy.TaintKey{{Key: "x"}}}), []string{"guards.breakers[0] (zones): no rate counts node.kubernetes.io/unreachable: a reset lets all that it held go at once"}},
@@ -115,7 +116,7 @@ func TestWarnings(t *testing.T) {
 		"a group for each node":    {atLeast(3, v1.LabelHostname), []string{"guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 3, so the breaker never trips; use topology.kubernetes.io/zone"}},
 		"a limit of one node":      {single(intstr.FromInt32(1)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3", "guards.breakers[0] (zones): topologyKey kubernetes.io/hostname: each group has one node, but a trip takes 2, so the breaker never trips; use topology.kubernetes.io/zone"}},
 		"a limit of no node":       {single(intstr.FromInt32(0)), []string{"guards.breakers[0] (zones): minNodes is 1: a kubelet that writes the label kubernetes.io/hostname of its node makes a group of its own, and the breaker may hold the pods of that node forever; leave minNodes out for 3"}},
-		"with a misspelled kind":   {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; use StatefulSet"}},
+		"with a misspelled kind":   {ofKind("StatefulSet", "StatefulSets"), []string{"policies[0] (a): match.ownerKinds[1]: no pod is controlled by a StatefulSets; use StatefulSet", "policies[0] (a): method Hold" + kubelet}},
 		"an outage by NoSchedule":  {policies(drain(v1.TaintNodeNotReady)), []string{"policies[0] (a): taint node.kubernetes.io/not-ready: the node lifecycle controller slows down or stops an outage's NoExecute taints, but not this one; add a breaker that counts it"}},
 		"which a breaker counts":   {guarded(drain(v1.TaintNodeUnreachable)), nil},
 		"a startup taint":          {policies(drain("node.cilium.io/agent-not-ready")), []string{"policies[0] (a): taint node.cilium.io/agent-not-ready" + starts}},

@@ -22,14 +22,14 @@ func (p *Policy) daemonSetWarnings() []string {
 	default:
 		does = "tolerations.absent"
 	}
-	if !slices.ContainsFunc(p.Match.taints(), Taint.mayDeleteDaemons) {
+	if !slices.ContainsFunc(p.Match.taints(), Taint.mayBeIntolerable) {
 		return nil
 	}
 	return []string{does + " has no effect on DaemonSet pods that do not tolerate the taint, because the DaemonSet " +
 		"controller deletes them"}
 }
 
-// mayDeleteDaemons reports whether t may select a NoExecute taint that not all DaemonSet pods tolerate.
-func (t Taint) mayDeleteDaemons() bool {
+// mayBeIntolerable reports whether t may select a NoExecute taint that pods do not tolerate unless they say so.
+func (t Taint) mayBeIntolerable() bool {
 	return t.hasEffect(v1.TaintEffectNoExecute) && !taint.ReportsOutage(t.Key)
 }

@@ -3,8 +3,8 @@
 // [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes at most 16 at a time, and at most
 // 2 of one namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write
 // that fails or takes 4 s goes to the end of the queue, once. While evictions wait for places, and for a second
-// after, events on pods wait, too, for 30 s at most: an event costs the API server as much as an eviction. Events are
-// best effort.
+// after, all events but those of breakers wait, too, for 30 s at most: an event costs the API server as much as an
+// eviction. Events are best effort.
 package event
 
 import (
@@ -30,7 +30,7 @@ const (
 	maxInNamespace = 2                // in flight, of one namespace
 	writeTimeout   = 4 * time.Second  // of one write
 	failureTime    = time.Second      // least time of a failed first write, so that an outage does not use up the queue
-	longestHold    = 30 * time.Second // of an event on a pod, while evictions wait for places
+	longestHold    = 30 * time.Second // of an event, while evictions wait for places
 	holdPoll       = 100 * time.Millisecond
 	flushTime      = 5 * time.Second // for what is queued when the context ends
 )
@@ -80,6 +80,7 @@ type Queue struct {
 // queued is an event that waits to be written, or is being written.
 type queued struct {
 	namespace string // empty: of a node
+	urgent    bool   // evictions do not hold it back
 	at        time.Time
 	serial    uint64
 	event     func() *v1.Event // without name and times
@@ -113,22 +114,24 @@ func (q *Queue) Collectors() []prometheus.Collector {
 
 // Put takes a note. It never blocks.
 func (q *Queue) Put(n eviction.Note) {
-	q.put(n.Pod.Namespace, func() *v1.Event { return podEvent(&n) })
+	q.put(&queued{namespace: n.Pod.Namespace, event: func() *v1.Event { return podEvent(&n) }})
 }
 
 // PutTrip takes a trip of a breaker, for an event on each node that the trip names: at most ten.
 func (q *Queue) PutTrip(e breaker.Event) {
 	for _, node := range e.Names {
-		q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeWarning, "BreakerTripped", tripMessage(&e)) })
+		q.put(&queued{urgent: true, event: func() *v1.Event {
+			return nodeEvent(node, v1.EventTypeWarning, "BreakerTripped", tripMessage(&e))
+		}})
 	}
 }
 
 // PutDrained takes the name of a drained node, for an event on the node: the last pod that had to leave is gone.
 func (q *Queue) PutDrained(node string) {
-	q.put("", func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, "Drained", drainedMessage) })
+	q.put(&queued{event: func() *v1.Event { return nodeEvent(node, v1.EventTypeNormal, "Drained", drainedMessage) }})
 }
 
-func (q *Queue) put(namespace string, event func() *v1.Event) {
+func (q *Queue) put(e *queued) {
 	leads := q.options.Leading()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -136,12 +139,13 @@ func (q *Queue) put(namespace string, event func() *v1.Event) {
 	case !leads:
 	case q.closed:
 		q.drops.WithLabelValues(droppedShutdown).Inc()
-	case len(q.queue) >= capacity, q.namespaces[namespace].waiting >= nsCapacity:
+	case len(q.queue) >= capacity, q.namespaces[e.namespace].waiting >= nsCapacity:
 		q.drops.WithLabelValues(droppedFull).Inc()
 	default:
 		q.serial++
-		q.queue = append(q.queue, &queued{namespace: namespace, at: time.Now(), serial: q.serial, event: event})
-		q.count(namespace, 1, 0)
+		e.at, e.serial = time.Now(), q.serial
+		q.queue = append(q.queue, e)
+		q.count(e.namespace, 1, 0)
 		q.signal()
 	}
 }
@@ -206,7 +210,7 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 		return nil, true
 	}
 	for i, e := range q.queue {
-		held := busy && e.namespace != "" && now.Sub(e.at) < longestHold
+		held := busy && !e.urgent && now.Sub(e.at) < longestHold
 		if !held && q.namespaces[e.namespace].writing < maxInNamespace {
 			copy(q.queue[1:], q.queue[:i]) // only the events before it move: thousands may be after it
 			q.queue[0], q.queue = nil, q.queue[1:]
