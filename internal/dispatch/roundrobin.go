@@ -9,7 +9,7 @@ import (
 
 // inARow is the number of candidates of a node that are served before the next node's turn. The call for the first
 // candidate reads the node, and that read also confirms the others.
-const inARow = 8
+const inARow = 32
 
 // roundRobin holds the candidates of one queue and lets their nodes take turns. Nodes that were not served yet
 // (newcomers) alternate with the others (regulars), so that a node with one pod does not wait for all regulars.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
+func TestNewcomersAlternateWithRegularsOfWhichManyAreServedInARow(t *testing.T) {
 	nodes := newRoundRobin()
 	add := func(node string, n int) {
 		for i := range n {
@@ -18,8 +19,8 @@ func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
 			nodes.set(&entry{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
 		}
 	}
-	add("a", 10)
-	add("b", 10)
+	add("a", inARow+8)
+	add("b", inARow+8)
 	got := ""
 	for !nodes.empty() {
 		if len(got) == 5 {
@@ -30,7 +31,8 @@ func TestNewcomersAlternateWithRegularsWhichHaveEightInARow(t *testing.T) {
 		nodes.remove(e)
 		got += e.Node
 	}
-	if want := "aabaacaaaaabbbbbbbbab"; got != want {
+	want := "aabaac" + strings.Repeat("a", inARow-3) + strings.Repeat("b", inARow) + strings.Repeat("a", 7) + strings.Repeat("b", 7)
+	if got != want {
 		t.Errorf("the nodes' turns are %s, want %s", got, want)
 	}
 }

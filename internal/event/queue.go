@@ -2,9 +2,9 @@
 //
 // [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes at most 16 at a time, and at most
 // 2 of one namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write
-// that fails or takes 4 s goes to the end of the queue, once. While evictions wait for places, and for a second
-// after, all events but those of breakers wait, too, for 30 s at most: an event costs the API server as much as an
-// eviction. Events are best effort.
+// that fails or takes 4 s goes to the end of the queue, once. An event costs the API server as much as an eviction: while
+// evictions wait for places, and for a second after, all events but those of breakers wait for 30 s, and are then written
+// one at a time for each namespace. Events are best effort.
 package event
 
 import (
@@ -209,9 +209,13 @@ func (q *Queue) next(now time.Time, over bool) (_ *queued, left bool) {
 	if q.writing == maxWrites {
 		return nil, true
 	}
+	most := maxInNamespace
+	if busy {
+		most = 1
+	}
 	for i, e := range q.queue {
 		held := busy && !e.urgent && now.Sub(e.at) < longestHold
-		if !held && q.namespaces[e.namespace].writing < maxInNamespace {
+		if !held && q.namespaces[e.namespace].writing < most {
 			copy(q.queue[1:], q.queue[:i]) // only the events before it move: thousands may be after it
 			q.queue[0], q.queue = nil, q.queue[1:]
 			q.count(e.namespace, -1, 1)

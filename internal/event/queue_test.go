@@ -299,6 +299,9 @@ func TestNoEventWaitsForEvictionsForMoreThanHalfAMinute(t *testing.T) {
 		if n := len(sink.messages()); n != 400 {
 			t.Errorf("%d written after %v, want 400", n, longestHold)
 		}
+		if sink.most != 1 {
+			t.Errorf("%d at once, want one of a namespace while evictions wait", sink.most)
+		}
 	})
 }
 

@@ -59,6 +59,9 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	e.Incomplete = append(m.gaps(nil), m.unknownDevices(slices.Values([]*pod{p}))...)
 	m.noteDevices(&e.Remarks, m.users, []*pod{p})
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
+	if p.rejected {
+		e.Notes = append(e.Notes, rejectedNote)
+	}
 	if note := sparedNote(m.spared([]string{p.Node})); note != "" {
 		e.Notes = append(e.Notes, note)
 	}

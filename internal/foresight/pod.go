@@ -44,6 +44,7 @@ type pod struct {
 
 	ready, usesClaims bool // it has resource claims, perhaps for devices
 	hidden            bool // a mask hides whether it is in the focus
+	rejected          bool // by its kubelet, because it does not tolerate a NoExecute taint of its node
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
@@ -63,10 +64,18 @@ func (p *pod) responders() []string {
 		"an EvictionRequest does"}
 }
 
+// rejectedReason is the reason in the status of a pod that its kubelet has rejected. A kubelet that starts rejects
+// running pods, too (pkg/kubelet/lifecycle/predicate.go of Kubernetes 1.36.3).
+const rejectedReason = "TaintToleration"
+
+const rejectedNote = "the pod's kubelet has ended it, not taint-manager: a kubelet rejects pods that do not tolerate a " +
+	"NoExecute taint of the node, even running ones when it starts"
+
 func podOf(p *v1.Pod) *pod {
 	result := &pod{
 		Pod: cluster.PodOf(p, cluster.Bound(p)), ready: cluster.TrueCondition(p, v1.PodReady) != nil,
 		disruption: disruption(p), created: p.CreationTimestamp.Time,
+		rejected:   p.Status.Reason == rejectedReason,
 		usesClaims: len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil,
 	}
 	if result.Controller != nil {

@@ -134,6 +134,15 @@ func TestExplainSaysThatNobodyAsksEvictionResponders(t *testing.T) {
 	}
 }
 
+func TestExplainSaysThatAKubeletHasEndedThePod(t *testing.T) {
+	for reason, want := range map[string]bool{"TaintToleration": true, "Evicted": false, "": false} {
+		failed := pod("a", func(p *v1.Pod) { p.Status.Phase, p.Status.Reason = v1.PodFailed, reason })
+		if got := explain(failed, node("n1")).Notes; noted(got, "the pod's kubelet has ended it, not taint-manager") != want {
+			t.Errorf("reason %q: %q", reason, got)
+		}
+	}
+}
+
 func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
 	const part = "node n1 has the not-ready or unreachable taint only with effect NoSchedule"
 	for _, test := range []struct {
