@@ -7,16 +7,18 @@ import (
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
-// inARow is the number of candidates of a node that are served before the next node's turn. The call for the first
-// candidate reads the node, and that read also confirms the others.
-const inARow = 32
+// A turn of a node has up to perTurn candidates: the call for the first one reads the node, and that read also confirms
+// the others. The turns of up to sideBySide nodes overlap, so that few calls wait for the same read.
+const (
+	perTurn    = 32
+	sideBySide = 4
+)
 
 // roundRobin holds the candidates of one queue and lets their nodes take turns. Nodes that were not served yet
 // (newcomers) alternate with the others (regulars), so that a node with one pod does not wait for all regulars.
 type roundRobin struct {
 	nodes               map[string]*nodeQueue
 	newcomers, regulars list.List // of *nodeQueue; a zero list.List is ready to use
-	served              int       // how many candidates of the first regular were served in a row
 	regularServedLast   bool      // otherwise a newcomer was served last
 }
 
@@ -25,6 +27,7 @@ type nodeQueue struct {
 	waiting ordered.Queue[*entry]
 	element *list.Element
 	regular bool
+	served  int // in its present turn
 }
 
 func newRoundRobin() *roundRobin { return &roundRobin{nodes: map[string]*nodeQueue{}} }
@@ -57,14 +60,11 @@ func (r *roundRobin) remove(e *entry) {
 		return
 	}
 	delete(r.nodes, e.Node)
-	if !node.regular {
+	if node.regular {
+		r.regulars.Remove(node.element)
+	} else {
 		r.newcomers.Remove(node.element)
-		return
 	}
-	if r.regulars.Front() == node.element {
-		r.served = 0
-	}
-	r.regulars.Remove(node.element)
 }
 
 // peek returns the next candidate. There must be one.
@@ -91,8 +91,16 @@ func (r *roundRobin) serve() {
 		node.regular, node.element = true, r.regulars.PushBack(node)
 		return
 	}
-	if r.served++; r.served == inARow {
-		r.served = 0
+	if node.served++; node.served == perTurn {
+		node.served = 0
 		r.regulars.MoveToBack(node.element)
+		return
 	}
+	place := node.element
+	for range sideBySide - 1 {
+		if place.Next() != nil {
+			place = place.Next()
+		}
+	}
+	r.regulars.MoveAfter(node.element, place)
 }

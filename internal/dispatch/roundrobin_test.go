@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,29 +10,56 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-func TestNewcomersAlternateWithRegularsOfWhichManyAreServedInARow(t *testing.T) {
-	nodes := newRoundRobin()
-	add := func(node string, n int) {
-		for i := range n {
-			uid := types.UID(fmt.Sprint(node, i))
-			nodes.set(&entry{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
-		}
+// fill adds n candidates of a node.
+func (r *roundRobin) fill(node string, n int) {
+	for i := range n {
+		uid := types.UID(fmt.Sprint(node, i))
+		r.set(&entry{Candidate: Candidate{Pod: &taint.Pod{UID: uid, Node: node}, Deadline: time.Unix(int64(i), 0)}})
 	}
-	add("a", inARow+8)
-	add("b", inARow+8)
-	got := ""
+}
+
+// next serves the next candidate, and returns its node.
+func (r *roundRobin) next() string {
+	e := r.peek()
+	r.serve()
+	r.remove(e)
+	return e.Node
+}
+
+func TestANewNodeWaitsForAtMostOneCandidateOfAnother(t *testing.T) {
+	nodes, got := newRoundRobin(), ""
+	nodes.fill("a", 10)
+	nodes.fill("b", 10)
+	for range 5 {
+		got += nodes.next()
+	}
+	nodes.fill("c", 1)
 	for !nodes.empty() {
-		if len(got) == 5 {
-			add("c", 1)
-		}
-		e := nodes.peek()
-		nodes.serve()
-		nodes.remove(e)
-		got += e.Node
+		got += nodes.next()
 	}
-	want := "aabaac" + strings.Repeat("a", inARow-3) + strings.Repeat("b", inARow) + strings.Repeat("a", 7) + strings.Repeat("b", 7)
-	if got != want {
+	if want := "aababcabababababababb"; got != want {
 		t.Errorf("the nodes' turns are %s, want %s", got, want)
+	}
+}
+
+func TestTheTurnsOfAFewNodesOverlap(t *testing.T) {
+	nodes, served, turns := newRoundRobin(), map[string]int{}, map[string]int{}
+	for i := range 20 {
+		nodes.fill(fmt.Sprint("n", i), 1+2*perTurn)
+	}
+	for range 2 * 20 { // newcomers alternate with regulars
+		served[nodes.next()]++
+	}
+	for !nodes.empty() {
+		node := nodes.next()
+		if served[node]++; (served[node]-1)%perTurn != 0 {
+			turns[node] = served[node]
+		} else {
+			delete(turns, node)
+		}
+		if len(turns) > sideBySide {
+			t.Fatalf("%d nodes have begun a turn and not ended it, want at most %d: %v", len(turns), sideBySide, turns)
+		}
 	}
 }
 
