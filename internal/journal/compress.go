@@ -21,9 +21,8 @@ func compress(entries map[string]string) string {
 // decompress returns the entries of a compressed form.
 func decompress(text string) (entries map[string]string, err error) {
 	from, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(from, maxDecompressed)).Decode(&entries)
 	}
-	err = json.NewDecoder(io.LimitReader(from, maxDecompressed)).Decode(&entries)
 	return entries, err
 }

@@ -79,12 +79,11 @@ func (n NodeHistory) Observe(o Observation) (NodeHistory, Change) {
 
 // presenceOf returns the presence of the taint in this role; if there is none, a presence without states.
 func presenceOf(list []presence, r role, t *v1.Taint) presence {
-	for _, p := range list {
-		if p.role == r && counts(&p.states[0].Taint, t) {
-			return p
-		}
+	i := slices.IndexFunc(list, func(p presence) bool { return p.role == r && counts(&p.states[0].Taint, t) })
+	if i < 0 {
+		return presence{role: r}
 	}
-	return presence{role: r}
+	return list[i]
 }
 
 // Origin reports whether the start of this taint is from a record, and whether a list was the first to show the taint.

@@ -92,12 +92,11 @@ type TaintState struct {
 
 // find returns the states of the taint, or nil.
 func (r *Record) find(t *v1.Taint) []TaintState {
-	for _, states := range r.Taints {
-		if counts(&states[0].Taint, t) {
-			return states
-		}
+	i := slices.IndexFunc(r.Taints, func(states []TaintState) bool { return counts(&states[0].Taint, t) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return r.Taints[i]
 }
 
 // Entries returns the partition's data without the entry [Head].

@@ -25,19 +25,17 @@ func same(a, b *v1.Taint) bool {
 
 // present returns the taint of the list with the same key, value and effect, or nil.
 func present(taints []v1.Taint, t *v1.Taint) *v1.Taint {
-	for i := range taints {
-		if same(&taints[i], t) {
-			return &taints[i]
-		}
+	i := slices.IndexFunc(taints, func(other v1.Taint) bool { return same(&other, t) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &taints[i]
 }
 
 // fingerprint returns a text that differs for different lists of taints.
 func fingerprint(taints []v1.Taint) string {
-	text, _ := json.Marshal(taints) // fails only for years that JSON cannot represent
 	h := fnv.New64a()
-	_, _ = h.Write(text) // never fails
+	_ = json.NewEncoder(h).Encode(taints) // fails only for years that JSON cannot represent
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 

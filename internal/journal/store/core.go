@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	beginTimeout  = 10 * time.Second      // how long a term waits for the journal, and for the nodes in its records
-	writeInterval = time.Second           // the shortest time between two writes of an object
-	budget        = 2 << 20               // how many bytes of all partitions together are written in a second
-	beatEvery     = 20 * time.Second      // between two writes of the state although nothing has changed
-	longestRetry  = 10 * time.Second      // between two attempts to read or to write an object
-	pollInterval  = 50 * time.Millisecond // between two checks of how far the nodes were read, and of who leads
+	beginTimeout  = 10 * time.Second       // how long a term waits for the journal, and for the nodes in its records
+	writeInterval = time.Second            // the shortest time between two writes of an object
+	settle        = 250 * time.Millisecond // between a change and its write
+	budget        = 2 << 20                // how many bytes of all partitions together are written in a second
+	beatEvery     = 20 * time.Second       // between two writes of the state although nothing has changed
+	longestRetry  = 10 * time.Second       // between two attempts to read or to write an object
+	pollInterval  = 50 * time.Millisecond  // between two checks of how far the nodes were read, and of who leads
 )
 
 // Source has the nodes.

@@ -20,7 +20,13 @@ func (in Watched) apply(c *Core) { c.last = in.Last }
 // NodesChanged reports that records of nodes of this partition have changed.
 type NodesChanged struct{ Partition int }
 
-func (in NodesChanged) apply(c *Core) { c.objects[in.Partition].dirty = true }
+// apply puts the write off for a moment: the evictions that the change causes go first.
+func (in NodesChanged) apply(c *Core) {
+	if o := c.objects[in.Partition]; !o.dirty {
+		o.dirty = true
+		o.notBefore(settle)
+	}
+}
 
 // TermBegan begins a term of leadership: the journal is read. Effects.Done answers it once the first eviction call is
 // allowed, after [Synced], unless the term ends before.

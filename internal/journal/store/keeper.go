@@ -66,7 +66,7 @@ func New(o Options) *Keeper {
 	k.problems = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "taint_manager_journal_problems", Help: "Journal ConfigMaps with a problem, by kind.",
 	}, []string{"kind"})
-	o.Leading = k.leads
+	o.Leading = func() bool { return (*k.term.Load()).Err() == nil && k.options.Leading() } // the core may lag behind
 	k.core = NewCore(o.CoreOptions)
 	for _, kind := range kinds() {
 		k.problems.WithLabelValues(string(kind))
@@ -162,9 +162,6 @@ func (k *Keeper) call(ctx context.Context, c Call) {
 	}
 	k.put(answer)
 }
-
-// leads reports whether this process may write. A term may have ended although the core was not told yet.
-func (k *Keeper) leads() bool { return (*k.term.Load()).Err() == nil && k.options.Leading() }
 
 // NodeChanged notes that the record of a node has changed, or that the node was deleted. It does not block.
 func (k *Keeper) NodeChanged(name string) { k.put(NodesChanged{journal.PartitionOf(name)}) }

@@ -84,9 +84,11 @@ func (o *object) call(write *journal.StoredPartition) {
 // putOff puts the next call off after a failure, twice as long as after the one before.
 func (o *object) putOff() {
 	o.pause = min(max(2*o.pause, time.Second), longestRetry)
-	if at := o.now.Add(o.pause); at.After(o.next) {
-		o.next = at
-	}
+	o.notBefore(o.pause)
+}
+
+func (o *object) notBefore(wait time.Duration) {
+	o.next = slices.MaxFunc([]time.Time{o.next, o.now.Add(wait)}, time.Time.Compare)
 }
 
 // tryNow ends the pause after a failure.
@@ -214,8 +216,7 @@ func (o *object) content() (data map[string]string) {
 // written processes the answer to a write. After a failure the object is read before it is written again: another
 // client may have written it, or this write may be stored nevertheless.
 func (o *object) written(version string, err error) {
-	share := time.Duration(journal.Size(o.sent)) * journal.Partitions * time.Second / budget
-	o.next = o.now.Add(max(writeInterval, share))
+	o.next = o.now.Add(max(writeInterval, time.Duration(journal.Size(o.sent))*journal.Partitions*time.Second/budget))
 	if err == nil {
 		o.version, o.data, o.pause = version, o.sent, 0
 		o.problem(unwritten, nil)
