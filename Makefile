@@ -59,7 +59,7 @@ test: setup build bin/swapping ## Run every test, and print how long each part t
 	@rm -f bin/skipped
 	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
 	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
-	$(call part,fuzzing,$(PATIENT) fuzzing || exit 0; $(MAKE) --no-print-directory fuzz FUZZTIME=10s)
+	$(call part,fuzzing,$(PATIENT) fuzzing || exit 0; $(MAKE) --no-print-directory fuzz FUZZTIME=5s)
 	$(call part,what is measured,$(PATIENT) measured || exit 0; $(TRIMMED) -p 1 -run '^($(MEASURED))$$' ./internal/dump ./test/managertest)
 	$(call part,the comparison with the built-in controller,cd test/differential && $(TRIMMED) -timeout 30m ./... \
 		$$($(PATIENT) 'nine tenths of the comparison with the built-in controller' >&2 || echo -histories 6000))

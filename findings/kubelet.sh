@@ -58,14 +58,18 @@ func kubelet(ctx context.Context, socket, kubeconfig, root, port string) {
 }
 
 // stubborn is the fake runtime. It prints how many seconds each container gets to end. Containers take all of them and are
-// killed, except those named polite, which end at once with exit code 0.
+// killed, except those named polite, which end with exit code 0 at once, and those named tidy, which do after 3 seconds.
 type stubborn struct{ *fake.RemoteRuntime }
 
 func (s stubborn) StopContainer(ctx context.Context, r *api.StopContainerRequest) (*api.StopContainerResponse, error) {
 	status, err := s.RemoteRuntime.ContainerStatus(ctx, &api.ContainerStatusRequest{ContainerId: r.ContainerId})
 	must(err)
 	fmt.Println(status.Status.Metadata.Name, r.Timeout)
-	if status.Status.Metadata.Name == "polite" {
+	switch status.Status.Metadata.Name {
+	case "tidy":
+		time.Sleep(3 * time.Second)
+		fallthrough
+	case "polite":
 		return s.RemoteRuntime.StopContainer(ctx, r)
 	}
 	select {
