@@ -2,9 +2,9 @@
 //
 // [Queue.Put], PutTrip and PutDrained take notes and never block; [Queue.Run] writes at most 16 at a time, and at most
 // 2 of one namespace. The queue is bounded, in total and per namespace; excess notes are dropped and counted. A write
-// that fails or takes 4 s goes to the end of the queue, once. An event costs the API server as much as an eviction: while
-// evictions wait for places, and for a second after, all events but those of breakers wait for 30 s, and are then written
-// one at a time for each namespace. Events are best effort.
+// that fails or takes 4 s goes to the end of the queue, once. An event costs the API server as much as an eviction:
+// while evictions wait for places, and for a second after, all events but those of breakers wait for 30 s, and are then
+// written one at a time for each namespace. Events are best effort.
 package event
 
 import (
