@@ -56,7 +56,7 @@ func TestADumpInJSONOfAnySizeIsReadInTheSameMemory(t *testing.T) {
 	for name, peak := range peaks {
 		small, large := peak(1000), peak(4000)
 		t.Logf("%s: %d kB for 1000 pods, %d kB for 4000", name, small>>10, large>>10)
-		if large > small+256<<10 {
+		if large > small+1<<20 { // a kilobyte for each pod would be 3 MB more; garbage makes up half of a MB
 			t.Errorf("%s: 4000 pods take %d kB, 1000 take %d kB", name, large>>10, small>>10)
 		}
 	}
