@@ -1,7 +1,7 @@
 # Sourced by the findings that need a kubelet: next to what controlplane.sh starts, it runs the kubelet of Kubernetes 1.36.3 for the
 # node n1, unchanged, with the stand-ins of kubemark for cAdvisor and cgroups. Its containers are those of cri-client's fake
-# runtime, another process, so that they outlive the kubelet. They ignore SIGTERM: they end when the time that the kubelet gives
-# them is over. Nothing runs in them.
+# runtime, another process, so that they outlive the kubelet. Nothing runs in them. Their names say how they take SIGTERM: see
+# stubborn.
 source "$(dirname "${BASH_SOURCE[0]}")/controlplane.sh"
 
 # build_kubelet builds a program that is the kubelet or the runtime.

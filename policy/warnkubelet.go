@@ -3,7 +3,7 @@ package policy
 import "slices"
 
 // kubeletWarnings returns the warning about a policy that keeps pods on nodes with a NoExecute taint: a kubelet that
-// starts ends each pod of its node that does not tolerate such a taint (Kubernetes 1.32 to 1.38, docs/reference).
+// starts ends each pod of its node that does not tolerate such a taint (docs/reference/neighbours.md).
 func (p *Policy) kubeletWarnings() []string {
 	keeps := p.Method == Hold || p.Method == Ignore
 	if !keeps || p.Mode == Audit || !slices.ContainsFunc(p.Match.taints(), Taint.mayBeIntolerable) {

@@ -68,8 +68,8 @@ func (p *pod) responders() []string {
 // running pods, too (pkg/kubelet/lifecycle/predicate.go of Kubernetes 1.36.3).
 const rejectedReason = "TaintToleration"
 
-const rejectedNote = "the pod's kubelet has ended it, not taint-manager: a kubelet rejects pods that do not tolerate a " +
-	"NoExecute taint of the node, even running ones when it starts"
+const rejectedNote = "the kubelet, not taint-manager, ended the pod: a kubelet rejects pods that do not tolerate a NoExecute " +
+	"taint of its node, and does so again for running pods when it starts"
 
 func podOf(p *v1.Pod) *pod {
 	result := &pod{

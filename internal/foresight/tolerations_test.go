@@ -137,7 +137,7 @@ func TestExplainSaysThatNobodyAsksEvictionResponders(t *testing.T) {
 func TestExplainSaysThatAKubeletHasEndedThePod(t *testing.T) {
 	for reason, want := range map[string]bool{"TaintToleration": true, "Evicted": false, "": false} {
 		failed := pod("a", func(p *v1.Pod) { p.Status.Phase, p.Status.Reason = v1.PodFailed, reason })
-		if got := explain(failed, node("n1")).Notes; noted(got, "the pod's kubelet has ended it, not taint-manager") != want {
+		if got := explain(failed, node("n1")).Notes; noted(got, "the kubelet, not taint-manager, ended the pod") != want {
 			t.Errorf("reason %q: %q", reason, got)
 		}
 	}

@@ -95,7 +95,7 @@ func (w *world) takeLease(t *testing.T) time.Time {
 func (pl *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (at []time.Time) {
 	t.Helper()
 	awaitDeletions(t, auditLog, pl.podNames()...)
-	deletes := map[string][]load.Request{}
+	last := map[string]load.Request{} // DELETE of each pod
 	for _, r := range ofPods(writes(t, auditLog, since)) {
 		name := r.ObjectRef.Name
 		if !strings.HasPrefix(name, pl.Name+"-") {
@@ -105,13 +105,13 @@ func (pl *podLoad) deletedOnce(t *testing.T, auditLog string, since time.Time) (
 			continue
 		}
 		at = append(at, r.RequestReceivedTimestamp)
-		if before := deletes[name]; len(before) > 0 && before[len(before)-1].ResponseStatus.Code < 500 {
-			t.Errorf("%s was deleted again after this answer: %+v; again: %+v", name, before[len(before)-1], r)
+		if before, again := last[name]; again && before.ResponseStatus.Code < 500 {
+			t.Errorf("%s was deleted again after this answer: %+v; again: %+v", name, before, r)
 		}
-		deletes[name] = append(deletes[name], r)
+		last[name] = r
 	}
 	for _, pod := range pl.Pods {
-		if len(deletes[pod.Name]) == 0 {
+		if _, deleted := last[pod.Name]; !deleted {
 			t.Errorf("%s was not deleted", pod.Name)
 		}
 	}
