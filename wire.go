@@ -74,19 +74,19 @@ func (m *Manager) createSource(client kubernetes.Interface, pods coreinformers.P
 }
 
 func (m *Manager) createDispatcher(client kubernetes.Interface) {
-	evictor, probe := m.evictor(client)
+	evictor, read := m.evictor(client)
 	m.dispatcher = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{
 			Workers: m.options.Workers, CallsPerSecond: m.options.MaxEvictionsPerSecond, Rates: m.options.Guards.Rates,
 			Paused: m.options.Paused, Leading: m.options.Leading,
 			OtherReady: m.otherReady, WatchOutageUntil: m.source.WatchOutageUntil,
 		},
-		Evictor: evictor, Probe: probe, Started: m.callBegun, Ended: m.callEnded,
+		Evictor: evictor, Read: read, Started: m.callBegun, Ended: m.callEnded,
 	})
 }
 
-// evictor returns the evictor, and the function that reads a node to probe the API server after an outage. In a dry
-// run, which sends no requests, that function is nil.
+// evictor returns the evictor, and the function that reads a node ahead of its calls. In a dry run, which sends no
+// requests, that function does nothing.
 func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx context.Context, node string)) {
 	confirmed := evict.ConfirmOptions{
 		Evictor: m.options.Evictor, Client: client, Reader: m.source, Judge: m.latestJudge,
@@ -99,14 +99,14 @@ func (m *Manager) evictor(client kubernetes.Interface) (evict.Evictor, func(ctx 
 	}
 	switch {
 	case m.options.DryRun:
-		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}, nil
+		return evict.DryRunEvictor{Reader: m.source, Judge: m.latestJudge}, func(context.Context, string) {}
 	case m.options.Evictor == nil:
 		confirmed.Evictor = evict.NewAPI(client, evict.APIOptions{
 			Method: m.options.apiMethod(), Timeout: m.options.CallTimeout, Leading: m.options.Leading,
 		})
 	}
 	all := evict.Confirm(confirmed)
-	return all, all.Probe
+	return all, all.Read
 }
 
 func (m *Manager) createEvents(client kubernetes.Interface) {

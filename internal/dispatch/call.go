@@ -35,7 +35,9 @@ func (c *Core) start(now time.Time, e *entry, index int, effects *Effects) {
 	}
 	n.calls++
 	n.served, q.served = c.nextSerial(), c.nextSerial()
-	q.nodes.serve()
+	if next := q.nodes.serve(); next != "" {
+		effects.Ahead = append(effects.Ahead, next)
+	}
 	c.remove(e)
 	n.place()
 	c.calls = append(c.calls, e)

@@ -26,9 +26,9 @@ type Options struct {
 	// Evictor makes the calls.
 	Evictor Evictor
 
-	// Probe reads a node and reports the outcome by NodeRead. It is called in its own goroutine. It may be nil if no
-	// call ever finds the API server unreachable.
-	Probe func(ctx context.Context, node string)
+	// Read reads a node and reports the outcome by NodeRead: the API server may be back after an outage, or the node's
+	// turn comes soon. It is called in its own goroutine.
+	Read func(ctx context.Context, node string)
 
 	// Started is called by the goroutine of a call before its first request. It must not block.
 	Started func(e eviction.Request)
@@ -150,8 +150,11 @@ func (d *Dispatcher) step(in Input) Effects {
 	for _, s := range effects.Starts {
 		t.calls.Go(func() { d.call(t.ctx, s) })
 	}
-	if node := effects.Probe; node != "" {
-		t.calls.Go(func() { d.options.Probe(t.ctx, node) })
+	if effects.Probe != "" {
+		effects.Ahead = append(effects.Ahead, effects.Probe)
+	}
+	for _, node := range effects.Ahead {
+		t.calls.Go(func() { d.options.Read(t.ctx, node) })
 	}
 	if effects.Pause != "" {
 		d.metrics.pauses.WithLabelValues(effects.Pause).Inc()

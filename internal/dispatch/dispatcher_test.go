@@ -115,8 +115,8 @@ func newUser(t *testing.T, o Options) *user {
 			u.Offer(c)
 		}
 	}
-	if o.Probe == nil { // the server that makes the calls also answers the GET
-		o.Probe = func(ctx context.Context, node string) {
+	if o.Read == nil { // the server that makes the calls also answers the GET
+		o.Read = func(ctx context.Context, node string) {
 			sent := time.Now()
 			u.NodeRead(node, sent, o.Evictor.Evict(ctx, eviction.Request{Pod: &taint.Pod{UID: "probe"}}))
 		}

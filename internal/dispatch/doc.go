@@ -10,9 +10,10 @@
 //  3. A namespace takes at most half of the free places.
 //
 // Only candidates that rules 1 and 3 and all their rates admit are considered. In a namespace, nodes take turns; among
-// the candidates of a node, deadline, priority and UID decide. The namespace that was served longest ago gets the next
-// token of a rate, and the next call if CallsPerSecond limits all calls. Pods of this program wait until no other
-// candidate waits, but for at most [OwnAfter], and are evicted one at a time.
+// the candidates of a node, deadline, priority and UID decide. The next node is read during the turn before. The
+// namespace that was served longest ago gets the next token of a rate, and the next call if CallsPerSecond limits all
+// calls. Pods of this program wait until no other candidate waits, but for at most [OwnAfter], and are evicted one at a
+// time.
 //
 // Invariants: young <= N; inflight <= 3N; after a time without calls, inflight ramps up: <= 4 + t/4ms; at each start,
 // not counting it, 2*inflight(ns) < 3N - inflight; in any w seconds tokens(rate, w) <= burst + evictionsPerSecond*w +

@@ -160,7 +160,7 @@ func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) 
 	slots := 1 + r.draw(8)
 	g := &gone{candidates: map[types.UID]Candidate{}}
 	ended := func(e eviction.Request, o eviction.Outcome, at time.Time) { r.ended(e, o, at); g.ended(e.Pod.UID) }
-	u := newUser(t, Options{CoreOptions: CoreOptions{Workers: slots + r.draw(4), Rates: rates}, Evictor: r, Ended: ended, Probe: func(_ context.Context, node string) {
+	u := newUser(t, Options{CoreOptions: CoreOptions{Workers: slots + r.draw(4), Rates: rates}, Evictor: r, Ended: ended, Read: func(_ context.Context, node string) {
 		g.NodeRead(node, time.Now(), []eviction.Outcome{unreachable, timesOut, succeeds}[r.draw(3)])
 	}})
 	g.Dispatcher = u.Dispatcher

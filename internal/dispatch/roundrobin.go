@@ -7,12 +7,9 @@ import (
 	"github.com/taint-manager/taint-manager/internal/ordered"
 )
 
-// A turn of a node has up to perTurn candidates: the call for the first one reads the node, and that read also confirms
-// the others. The turns of up to sideBySide nodes overlap, so that few calls wait for the same read.
-const (
-	perTurn    = 32
-	sideBySide = 4
-)
+// perTurn is how many candidates of a node go in one turn. One GET of the node confirms all of them. It is sent while
+// the turn before runs, so that no call waits for it.
+const perTurn = 32
 
 // roundRobin holds the candidates of one queue and lets their nodes take turns. Nodes that were not served yet
 // (newcomers) alternate with the others (regulars), so that a node with one pod does not wait for all regulars.
@@ -24,10 +21,12 @@ type roundRobin struct {
 
 // nodeQueue holds the candidates of one node; it is not empty.
 type nodeQueue struct {
-	waiting ordered.Queue[*entry]
-	element *list.Element
-	regular bool
-	served  int // in its present turn
+	waiting   ordered.Queue[*entry]
+	element   *list.Element
+	name      string
+	regular   bool
+	announced bool // since its last turn
+	served    int  // in its present turn
 }
 
 func newRoundRobin() *roundRobin { return &roundRobin{nodes: map[string]*nodeQueue{}} }
@@ -45,7 +44,7 @@ func before(a, b *entry) bool { return compare(a, b) < 0 }
 func (r *roundRobin) set(e *entry) {
 	node := r.nodes[e.Node]
 	if node == nil {
-		node = &nodeQueue{waiting: ordered.New(before, func(e *entry) *int { return &e.pos })}
+		node = &nodeQueue{name: e.Node, waiting: ordered.New(before, func(e *entry) *int { return &e.pos })}
 		node.element = r.newcomers.PushBack(node)
 		r.nodes[e.Node] = node
 	}
@@ -83,24 +82,31 @@ func (r *roundRobin) nextNode() *nodeQueue {
 }
 
 // serve moves the node whose turn it is to its new place. The caller must then remove the candidate that peek returned.
-func (r *roundRobin) serve() {
+// It returns the node whose turn is next, once before each turn; "" if there is none.
+func (r *roundRobin) serve() (next string) {
 	node := r.nextNode()
 	r.regularServedLast = node.regular
 	if !node.regular {
 		r.newcomers.Remove(node.element)
 		node.regular, node.element = true, r.regulars.PushBack(node)
-		return
+		return announce(r.newcomers.Front())
 	}
 	if node.served++; node.served == perTurn {
-		node.served = 0
+		node.served, node.announced = 0, false
 		r.regulars.MoveToBack(node.element)
-		return
 	}
-	place := node.element
-	for range sideBySide - 1 {
-		if place.Next() != nil {
-			place = place.Next()
-		}
+	return announce(r.regulars.Front().Next())
+}
+
+// announce returns the name of a node unless it was announced before its present turn.
+func announce(e *list.Element) string {
+	if e == nil {
+		return ""
 	}
-	r.regulars.MoveAfter(node.element, place)
+	node := e.Value.(*nodeQueue)
+	if node.announced {
+		return ""
+	}
+	node.announced = node.regular
+	return node.name
 }

@@ -20,10 +20,16 @@ func (r *roundRobin) fill(node string, n int) {
 
 // next serves the next candidate, and returns its node.
 func (r *roundRobin) next() string {
+	node, _ := r.serveOne()
+	return node
+}
+
+// serveOne serves the next candidate, and returns its node and the node whose turn begins soon.
+func (r *roundRobin) serveOne() (node, soon string) {
 	e := r.peek()
-	r.serve()
+	soon = r.serve()
 	r.remove(e)
-	return e.Node
+	return e.Node, soon
 }
 
 func TestANewNodeWaitsForAtMostOneCandidateOfAnother(t *testing.T) {
@@ -37,29 +43,31 @@ func TestANewNodeWaitsForAtMostOneCandidateOfAnother(t *testing.T) {
 	for !nodes.empty() {
 		got += nodes.next()
 	}
-	if want := "aababcabababababababb"; got != want {
+	if want := "aabaacaaaaaabbbbbbbbb"; got != want {
 		t.Errorf("the nodes' turns are %s, want %s", got, want)
 	}
 }
 
-func TestTheTurnsOfAFewNodesOverlap(t *testing.T) {
-	nodes, served, turns := newRoundRobin(), map[string]int{}, map[string]int{}
-	for i := range 20 {
-		nodes.fill(fmt.Sprint("n", i), 1+2*perTurn)
+func TestANodeIsAnnouncedOnceWhileTheTurnBeforeRuns(t *testing.T) {
+	const count, turnsOfEach = 20, 2
+	nodes, served, announced := newRoundRobin(), map[string]int{}, map[string]int{}
+	for i := range count {
+		nodes.fill(fmt.Sprint("n", i), 1+turnsOfEach*perTurn)
 	}
-	for range 2 * 20 { // newcomers alternate with regulars
-		served[nodes.next()]++
+	announcements := 0
+	for call := 1; !nodes.empty(); call++ {
+		node, next := nodes.serveOne()
+		begins := served[node]%perTurn == 1 && call > 2*count+perTurn // newcomers alternate with the first turn
+		if at := announced[node]; begins && (at == 0 || call-at > 1+perTurn) {
+			t.Errorf("call %d begins a turn of node %s, which was announced at call %d", call, node, at)
+		}
+		if served[node]++; next != "" {
+			announcements++
+			announced[next] = call
+		}
 	}
-	for !nodes.empty() {
-		node := nodes.next()
-		if served[node]++; (served[node]-1)%perTurn != 0 {
-			turns[node] = served[node]
-		} else {
-			delete(turns, node)
-		}
-		if len(turns) > sideBySide {
-			t.Fatalf("%d nodes have begun a turn and not ended it, want at most %d: %v", len(turns), sideBySide, turns)
-		}
+	if most := count + turnsOfEach*count; announcements > most { // as a newcomer, and before each turn
+		t.Errorf("%d announcements, want at most %d", announcements, most)
 	}
 }
 

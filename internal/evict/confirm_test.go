@@ -308,6 +308,15 @@ func TestACallRestsOnAGetThatIsRecentEnough(t *testing.T) {
 		"five calls in flight":            {func(c *confirming) { c.first(many, time.Second) }, "[0s]", yes},
 		"a GET of five seconds ago":       {func(c *confirming) { c.first(many, 5*time.Second) }, "[0s]", yes},
 		"a GET of more than five seconds": {func(c *confirming) { c.first(many, 5001*ms) }, "[0s 5.001s]", yes},
+		"a node that was read ahead": {func(c *confirming) {
+			c.inFlight.Add(many)
+			c.Read(context.Background(), "n1")
+			time.Sleep(5 * time.Second)
+		}, "[0s]", yes},
+		"a node that was read ahead, while few calls are in flight": {func(c *confirming) {
+			c.Read(context.Background(), "n1")
+			time.Sleep(time.Second)
+		}, "[0s 1s]", yes},
 		"a GET of another node forgets only what no longer counts": {func(c *confirming) {
 			c.first(many, 5*time.Second)
 			_, _ = c.readNode(context.Background(), "n2", time.Now)
@@ -425,8 +434,10 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i := range 1000 {
+		for i := range 500 {
 			read(fmt.Sprint("n", i))
+			time.Sleep(50 * time.Millisecond)
+			c.Read(t.Context(), fmt.Sprint("ahead", i))
 			time.Sleep(50 * time.Millisecond)
 		}
 		remembered := func() int {
@@ -475,7 +486,7 @@ func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
 	var d *dispatch.Dispatcher
 	d = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{Workers: 32, Leading: func() bool { return true }},
-		Evictor:     c.Confirmed, Probe: c.Probe, Started: func(eviction.Request) {},
+		Evictor:     c.Confirmed, Read: c.Read, Started: func(eviction.Request) {},
 		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) {
 			d.Settle(e.Pod.UID)
 			d.Offer(candidates[e.Pod.UID])

@@ -79,24 +79,33 @@ func (c *Confirmed) readNode(ctx context.Context, node string, notBefore func() 
 	}
 }
 
-// takeRead returns a GET to wait for; mine reports that the caller is to make it. It forgets the GETs that no longer
-// count.
+// takeRead returns a GET to wait for; mine reports that the caller is to make it.
 func (c *Confirmed) takeRead(node string, notBefore time.Time) (read *nodeRead, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.Clock.Now()
-	if last := c.reads[node]; last != nil && now.Sub(last.sent) <= maxReadAge && last.serves(notBefore) {
+	last := c.reads[node]
+	if last != nil && c.Clock.Now().Sub(last.sent) <= maxReadAge && last.serves(notBefore) {
 		return last, false
 	}
-	maps.DeleteFunc(c.reads, func(_ string, old *nodeRead) bool { return now.Sub(old.sent) > maxReadAge })
-	read = newNodeRead(now)
-	c.reads[node] = read
-	return read, true
+	return c.newRead(node), true
 }
 
-// Probe reads a node, to see whether the API server is back after an outage. NodeRead receives the outcome.
-func (c *Confirmed) Probe(ctx context.Context, node string) {
-	c.get(ctx, node, newNodeRead(c.Clock.Now()))
+// newRead returns a new GET, for the caller to make, and forgets the GETs that no longer count. The caller holds the
+// lock.
+func (c *Confirmed) newRead(node string) *nodeRead {
+	now := c.Clock.Now()
+	maps.DeleteFunc(c.reads, func(_ string, old *nodeRead) bool { return now.Sub(old.sent) > maxReadAge })
+	read := newNodeRead(now)
+	c.reads[node] = read
+	return read
+}
+
+// Read reads a node; NodeRead receives the outcome. Calls that need no later GET use the answer.
+func (c *Confirmed) Read(ctx context.Context, node string) {
+	c.mu.Lock()
+	read := c.newRead(node)
+	c.mu.Unlock()
+	c.get(ctx, node, read)
 }
 
 // get makes the GET. If it panics, those that wait for the GET make their own.

@@ -98,7 +98,7 @@ func (f *fleet) run(t *testing.T, second float64) {
 	var all sync.WaitGroup
 	f.d = dispatch.New(dispatch.Options{
 		CoreOptions: dispatch.CoreOptions{Workers: 32, Leading: func() bool { return true }},
-		Evictor:     f, Started: func(eviction.Request) { f.checkPlaces() },
+		Evictor:     f, Read: func(context.Context, string) {}, Started: func(eviction.Request) { f.checkPlaces() },
 		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) { f.shardOf(e.Pod.Node).PodChanged(e.Pod.UID) },
 	})
 	for range 8 {

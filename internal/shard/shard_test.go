@@ -45,7 +45,7 @@ func newReal(t *testing.T, d dispatch.CoreOptions, core shard.CoreOptions) *real
 	d.Leading = func() bool { return true }
 	r.dispatcher = dispatch.New(dispatch.Options{
 		CoreOptions: d, Evictor: r, Started: func(eviction.Request) {},
-		Probe: func(_ context.Context, node string) { r.dispatcher.NodeRead(node, time.Now(), accepted) },
+		Read:  func(_ context.Context, node string) { r.dispatcher.NodeRead(node, time.Now(), accepted) },
 		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) { r.PodChanged(e.Pod.UID) },
 	})
 	o := shard.Options{CoreOptions: core}

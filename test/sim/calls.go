@@ -23,7 +23,7 @@ type flight struct {
 	e    eviction.Request
 	term context.Context
 
-	probe string // the node that is read, if this is a probe after an outage and no call
+	node string // that is read, if this is no call
 
 	over    bool
 	spared  bool  // its outcome says that it has deleted nothing
@@ -63,9 +63,9 @@ func (p *process) call(e eviction.Request) {
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
 
-// probe reads a node, to see whether the API server is back.
-func (p *process) probe(node string) {
-	f := &flight{p: p, probe: node, term: p.term}
+// read reads a node.
+func (p *process) read(node string) {
+	f := &flight{p: p, node: node, term: p.term}
 	p.flights = append(p.flights, f)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
@@ -81,8 +81,8 @@ func (f *flight) begin() {
 	}
 	f.resume, f.end = iter.Pull(func(yield func(*request) bool) {
 		f.yield = yield
-		if f.probe != "" {
-			f.p.evictor.Probe(f.term, f.probe)
+		if f.node != "" {
+			f.p.evictor.Read(f.term, f.node)
 			return
 		}
 		f.outcome = f.p.evictor.Evict(f.term, f.e)
@@ -193,9 +193,9 @@ func (f *flight) ended(o eviction.Outcome) {
 	f.over, f.spared = true, !o.MayHaveDeleted()
 	p := f.p
 	p.flights = slices.DeleteFunc(p.flights, func(other *flight) bool { return other == f })
-	if f.probe != "" {
+	if f.node != "" {
 		if o.Kind == eviction.Interrupted {
-			p.dispatcher.step(dispatch.NodeRead{Node: f.probe, Sent: p.Now(), Outcome: o})
+			p.dispatcher.step(dispatch.NodeRead{Node: f.node, Sent: p.Now(), Outcome: o})
 		}
 		return
 	}

@@ -52,7 +52,11 @@ func (p *process) newDispatcher() dispatcher {
 func (p *process) dispatch(do dispatch.Effects) {
 	if do.Probe != "" {
 		p.w.counts["Probes"]++
-		p.probe(do.Probe)
+		p.read(do.Probe)
+	}
+	for _, node := range do.Ahead {
+		p.w.counts["ReadAhead"]++
+		p.read(node)
 	}
 	for _, s := range do.Starts {
 		p.call(s)

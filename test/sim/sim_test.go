@@ -68,7 +68,7 @@ func expected(policies bool) []string {
 		return []string{"Reloads", "Trips", "Resets", "Holds"}
 	}
 	names := strings.Fields(`Evicted Cancelled Delayed OneByException Renewed TakenOver Forgotten Probes
-		Edited Forged LostAnswers Conflicts StaleLists Ahead`)
+		Edited Forged LostAnswers Conflicts StaleLists Ahead ReadAhead`)
 	for _, k := range slices.Concat(common(), faults()) {
 		names = append(names, string(k))
 	}
