@@ -29,8 +29,8 @@ type gapped struct {
 }
 
 // afterGap starts a manager of a zone with a pod on each of these nodes. In the middle of the gap the first of the nodes get a
-// taint; the list at its end shows them.
-func afterGap(t *testing.T, nodes, tainted int) *gapped {
+// taint, and the last are removed; the list at its end shows it.
+func afterGap(t *testing.T, nodes, tainted, removed int) *gapped {
 	t.Helper()
 	g := &gapped{t: t, client: fake.NewClientset(), nodes: &silentWatch{stream: watch.NewFake()}, evicted: &recorder{}}
 	for i := range nodes {
@@ -54,6 +54,9 @@ func afterGap(t *testing.T, nodes, tainted int) *gapped {
 	for i := range tainted {
 		g.taint(i)
 	}
+	for i := nodes - removed; i < nodes; i++ {
+		must(t, g.client.Tracker().Delete(v1.SchemeGroupVersion.WithResource("nodes"), "", nodeOf(i)))
+	}
 	time.Sleep(time.Minute)
 	down.Store(false)
 	g.nodes.breakOff(apierrors.NewResourceExpired("the version is too old, so nodes are listed"))
@@ -75,10 +78,20 @@ func (g *gapped) taint(i int) {
 // The list shows taints that are older than settle, so nothing but the breaker holds the pods.
 func TestABreakerTripsBeforePodsGoThatAListAfterAGapShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := afterGap(t, 2000, 1500)
+		g := afterGap(t, 2000, 1500, 0)
 		time.Sleep(3 * time.Minute)
 		if n := len(g.evicted.names()); n > 0 || len(g.Trips()) != 1 {
 			t.Errorf("%d pods were evicted, though three of four nodes of the zone are out; trips %+v", n, g.Trips())
+		}
+	})
+}
+
+func TestABreakerDoesNotCountNodesThatWereRemovedInAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := afterGap(t, 100, 30, 60)
+		time.Sleep(3 * time.Minute)
+		if n := len(g.evicted.names()); n > 0 || len(g.Trips()) != 1 {
+			t.Errorf("%d pods were evicted, though 30 of the 40 nodes that are left are out; trips %+v", n, g.Trips())
 		}
 	})
 }
