@@ -28,7 +28,7 @@ const (
 
 	idleSamples = 20
 	idleWarmUp  = 2 // evictions that are not counted: they warm up connections
-	idleGap     = 100 * time.Millisecond
+	idleGap     = 400 * time.Millisecond
 
 	manyNodes = 1000 // of the population
 
