@@ -47,7 +47,7 @@ const (
 	budgetNegative = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"poddisruptionbudget.policy \"web\" is forbidden: pdb disruptions allowed is negative","reason":"Forbidden",` +
 		`"details":{"name":"web","group":"policy","kind":"poddisruptionbudget"},"code":403}`
-	budgetNegative138 = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+	budgetNegative137 = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"poddisruptionbudget.policy \"web\" is forbidden: pdb disruptions allowed is negative","reason":"Forbidden",` +
 		`"details":{"name":"web","group":"policy","kind":"poddisruptionbudget","causes":[{"reason":"DisruptionBudget",` +
 		`"message":"The disruption budget web does not allow evicting pods currently: pdb disruptions allowed is negative"}]},"code":403}`
@@ -115,7 +115,7 @@ func outcomeTests() []outcomeTest {
 		{"two budgets", evictVerb, reply{code: 500, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
 		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
 		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, eviction.Blocked, "pdb", `"web"`, 0},
-		{"a budget below zero, with a cause as in 1.38", evictVerb, reply{code: 403, body: budgetNegative138}, eviction.Blocked, "pdb", "budget web does not allow", 0},
+		{"a budget below zero, with a cause as in 1.37", evictVerb, reply{code: 403, body: budgetNegative137}, eviction.Blocked, "pdb", "budget web does not allow", 0},
 		{"an eviction is accepted with the pod's resourceVersion as in 1.38", evictVerb, reply{code: 201, body: evicted138}, eviction.Accepted, "", "", 0},
 		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, eviction.Failed, "conflict", `"web"`, 0},
 		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Blocked, "pdb", `"web"`, 10 * time.Second},
