@@ -77,7 +77,7 @@ type Effects struct {
 	// Probe is the node to read, to see whether an outage of the API server is over; empty if none is to be read.
 	Probe string
 
-	// Ahead are nodes to read because their turns come soon, so that no call has to wait for that.
+	// Ahead are the nodes to read because their turns are next, so that no call waits for the answer.
 	Ahead []string
 
 	// Pause is the cause of a pause of all calls that begins now; empty if none begins.
