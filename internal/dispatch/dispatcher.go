@@ -26,8 +26,8 @@ type Options struct {
 	// Evictor makes the calls.
 	Evictor Evictor
 
-	// Read reads a node and reports the outcome by NodeRead: to probe the API server in an outage, or because the node's
-	// turn is next. It is called in its own goroutine.
+	// Read reads a node and reports the outcome by NodeRead: to probe the API server in an outage, or because the turn
+	// of the node is next. It is called in its own goroutine.
 	Read func(ctx context.Context, node string)
 
 	// Started is called by the goroutine of a call before its first request. It must not block.
