@@ -23,7 +23,6 @@ type roundRobin struct {
 type nodeQueue struct {
 	waiting   ordered.Queue[*entry]
 	element   *list.Element
-	name      string
 	regular   bool
 	announced bool // since its last turn
 	served    int  // in its present turn
@@ -44,7 +43,7 @@ func before(a, b *entry) bool { return compare(a, b) < 0 }
 func (r *roundRobin) set(e *entry) {
 	node := r.nodes[e.Node]
 	if node == nil {
-		node = &nodeQueue{name: e.Node, waiting: ordered.New(before, func(e *entry) *int { return &e.pos })}
+		node = &nodeQueue{waiting: ordered.New(before, func(e *entry) *int { return &e.pos })}
 		node.element = r.newcomers.PushBack(node)
 		r.nodes[e.Node] = node
 	}
@@ -108,5 +107,6 @@ func announce(e *list.Element) string {
 		return ""
 	}
 	node.announced = node.regular
-	return node.name
+	first, _ := node.waiting.First()
+	return first.Node
 }

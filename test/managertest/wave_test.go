@@ -29,7 +29,7 @@ type gapped struct {
 }
 
 // afterGap starts a manager of a zone with a pod on each of these nodes. In the middle of the gap the first of the nodes get a
-// taint, and the last are removed; the list at its end shows it.
+// taint, and the last are removed; the list at its end shows both.
 func afterGap(t *testing.T, nodes, tainted, removed int) *gapped {
 	t.Helper()
 	g := &gapped{t: t, client: fake.NewClientset(), nodes: &silentWatch{stream: watch.NewFake()}, evicted: &recorder{}}
@@ -75,23 +75,24 @@ func (g *gapped) taint(i int) {
 	paint(g.t, g.client, nodeOf(i), []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute, TimeAdded: &now}})
 }
 
+// trips fails the test unless the breaker trips, and no pod is evicted within three minutes.
+func (g *gapped) trips(because string) {
+	g.t.Helper()
+	time.Sleep(3 * time.Minute)
+	if n := len(g.evicted.names()); n > 0 || len(g.Trips()) != 1 {
+		g.t.Errorf("%d pods were evicted, though %s; trips %+v", n, because, g.Trips())
+	}
+}
+
 // The list shows taints that are older than settle, so nothing but the breaker holds the pods.
 func TestABreakerTripsBeforePodsGoThatAListAfterAGapShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := afterGap(t, 2000, 1500, 0)
-		time.Sleep(3 * time.Minute)
-		if n := len(g.evicted.names()); n > 0 || len(g.Trips()) != 1 {
-			t.Errorf("%d pods were evicted, though three of four nodes of the zone are out; trips %+v", n, g.Trips())
-		}
+		afterGap(t, 2000, 1500, 0).trips("three of four nodes of the zone are out")
 	})
 }
 
 func TestABreakerDoesNotCountNodesThatWereRemovedInAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := afterGap(t, 100, 30, 60)
-		time.Sleep(3 * time.Minute)
-		if n := len(g.evicted.names()); n > 0 || len(g.Trips()) != 1 {
-			t.Errorf("%d pods were evicted, though 30 of the 40 nodes that are left are out; trips %+v", n, g.Trips())
-		}
+		afterGap(t, 100, 30, 60).trips("30 of the 40 nodes that are left are out")
 	})
 }
