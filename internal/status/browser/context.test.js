@@ -35,7 +35,8 @@ on('each pod has its owner, in the list and in its explanation, and can be found
   for (const text of await page.locator('#panel tbody tr td:nth-child(3)').allInnerTexts()) assert.match(text, /^Deployment\/[a-z]+$/);
   await page.getByLabel('Search').fill('deployment/web');
   for (const text of await page.locator('#panel tbody tr td:nth-child(3)').allInnerTexts()) assert.equal(text, 'Deployment/web');
-  await page.locator('#panel .open').first().click();
+  // The last one stays: the first may be evicted before it is explained.
+  await page.locator('#panel .open').last().click();
   await page.locator('tr.why dd', { hasText: 'Deployment/web' }).waitFor();
 });
 
