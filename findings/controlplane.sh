@@ -92,6 +92,16 @@ start_manager() {
   manager=${pids[-1]}
 }
 
+# module MODULE@VERSION copies the source code of a Go module; the result is the folder $module.
+module() {
+  local dir
+  dir=$(cd "$work" && GOFLAGS=-mod=mod go mod download -json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["Dir"])')
+  module=$work/module
+  cp -r "$dir" "$module"
+  chmod -R u+w "$module"
+  echo "building $1"
+}
+
 # until_true SECONDS COMMAND... repeats the command until it succeeds.
 until_true() {
   local end=$((SECONDS + $1))

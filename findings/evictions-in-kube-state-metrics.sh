@@ -12,13 +12,8 @@ source "$(dirname "$0")/controlplane.sh"
 
 # start_metrics builds and starts kube-state-metrics for pods.
 start_metrics() {
-  local dir
-  dir=$(cd "$work" && GOFLAGS=-mod=mod go mod download -json k8s.io/kube-state-metrics/v2@v2.18.0 |
-    python3 -c 'import json, sys; print(json.load(sys.stdin)["Dir"])')
-  cp -r "$dir" "$work/module"
-  chmod -R u+w "$work/module"
-  echo "building kube-state-metrics 2.18.0"
-  go build -C "$work/module" -o "$work/metrics" .
+  module k8s.io/kube-state-metrics/v2@v2.18.0
+  go build -C "$module" -o "$work/metrics" .
   port=$(free_port)
   "$work/metrics" --kubeconfig="$work/kubeconfig" --resources=pods --host=127.0.0.1 --port="$port" \
     --telemetry-host=127.0.0.1 --telemetry-port="$(free_port)" >"$work/metrics.log" 2>&1 &

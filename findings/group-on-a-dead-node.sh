@@ -13,13 +13,10 @@ source "$(dirname "$0")/controlplane.sh"
 
 # start_lws builds and starts the manager of LeaderWorkerSets, with the certificate of the API server.
 start_lws() {
-  local dir port
-  dir=$(cd "$work" && GOFLAGS=-mod=mod go mod download -json sigs.k8s.io/lws@v0.8.0 | python3 -c 'import json, sys; print(json.load(sys.stdin)["Dir"])')
-  cp -r "$dir" "$work/lws-module"
-  chmod -R u+w "$work/lws-module"
-  echo "building sigs.k8s.io/lws 0.8.0"
-  go build -C "$work/lws-module" -o "$work/lws" ./cmd
-  k create -f "$dir/config/crd/bases" >/dev/null
+  local port
+  module sigs.k8s.io/lws@v0.8.0
+  go build -C "$module" -o "$work/lws" ./cmd
+  k create -f "$module/config/crd/bases" >/dev/null
   port=$(free_port)
   mkdir "$work/certs"
   cp "$work/crt" "$work/certs/tls.crt"
