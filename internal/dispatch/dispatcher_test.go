@@ -78,7 +78,7 @@ type user struct {
 	*Dispatcher
 	t     *testing.T
 	mu    sync.Mutex
-	again bool // a pod whose call has ended is settled and offered again
+	again func(eviction.Outcome) bool // whether a pod is settled and offered again after a call; nil: it is not
 
 	offered  int       // how many pods
 	taint    string    // of the next pods; empty: no rate counts them
@@ -125,20 +125,18 @@ func newUser(t *testing.T, o Options) *user {
 	return u
 }
 
-// uidOf returns the UID of a pod of a user.
-func uidOf(i int) types.UID { return types.UID(fmt.Sprint(i)) }
-
 // offer offers further pods of as many namespaces; the UID of each is its number.
 func (u *user) offer(n int) {
 	for range n {
 		i := u.offered
 		u.offered++
-		uid := uidOf(i)
-		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p", Node: "n"}}
+		uid := types.UID(fmt.Sprint(i))
+		node := fmt.Sprint("node", i%2)
+		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint("n", i), Name: "p", Node: node}}
 		if request.Verdict.At = u.deadline; u.taint != "" {
 			request.Verdict.Taint = &v1.Taint{Key: u.taint}
 		}
-		c := Candidate{Pod: request.Pod, Deadline: u.deadline, Requests: []eviction.Request{request}}
+		c := Candidate{Pod: request.Pod, Deadline: u.deadline, Requests: []eviction.Request{request}, NodeLabels: map[string]string{"node": node}}
 		u.mu.Lock()
 		u.candidates[uid] = c
 		u.mu.Unlock()
@@ -153,12 +151,12 @@ func (u *user) report(uid types.UID, o eviction.Outcome) (c Candidate, again boo
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.reported[uid] = append(u.reported[uid], o)
-	return u.candidates[uid], u.again
+	return u.candidates[uid], u.again != nil && u.again(o)
 }
 
 // demand offers as many pods, and each again once its call has ended.
 func (u *user) demand(n int) *user {
-	u.again = true
+	u.again = func(eviction.Outcome) bool { return true }
 	u.offer(n)
 	return u
 }
@@ -175,7 +173,7 @@ func (u *user) first() eviction.Outcome {
 func (u *user) enough() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.again = false
+	u.again = nil
 }
 
 // lead leads until the returned function is called.
@@ -270,8 +268,8 @@ func TestAnOfferForACallThatIsNotSettledIsNotTaken(t *testing.T) {
 		if !u.Offer(Candidate{Pod: &taint.Pod{UID: "0"}, Requests: []eviction.Request{{Pod: &taint.Pod{UID: "0"}}}}) || u.InFlight() != 1 {
 			t.Error("a settled pod has no second call")
 		}
-		if u.Withdrawn("0") {
-			t.Error("the second call is withdrawn from its beginning")
+		if u.Withdrawn("0") || u.Status("unknown") != (Status{}) {
+			t.Error("the second call is withdrawn from its beginning, or a pod that was not offered has a status")
 		}
 	})
 }
@@ -303,13 +301,11 @@ func TestDrainCutsCallsThatLastTooLong(t *testing.T) {
 }
 
 func TestADrainedDispatcherLeadsNoMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{Evictor: lasting(time.Second)})
-		u.Drain(t.Context())
-		if err := u.Lead(t.Context()); err == nil {
-			t.Error("a drained dispatcher leads")
-		}
-	})
+	u := newUser(t, Options{Evictor: always(succeeds)})
+	u.Drain(t.Context())
+	if err := u.Lead(t.Context()); err == nil {
+		t.Error("a drained dispatcher leads")
+	}
 }
 
 func TestAPauseWithholdsCallsAndKeepsCandidates(t *testing.T) {
@@ -353,7 +349,7 @@ func TestInAnOutageOneProbeAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
 		if u.InFlight() != 0 || u.PausedSince().IsZero() {
 			t.Errorf("%d calls start before the probe has an answer", u.InFlight())
 		}
-		u.NodeRead("n", time.Now(), succeeds)
+		u.NodeRead("node0", time.Now(), succeeds)
 		if u.InFlight() != 4 || !u.PausedSince().IsZero() {
 			t.Errorf("%d calls after the answer", u.InFlight())
 		}

@@ -9,16 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
-// randomServer ends calls after any time, with any outcome. It notes the tokens that calls in each zone have spent.
+// randomServer ends calls after any time, with any outcome. It notes the tokens that calls for each node have spent.
 type randomServer struct {
 	mu     sync.Mutex
 	r      *rand.Rand
@@ -42,9 +40,9 @@ func (r *randomServer) draw(n int) int {
 	return r.r.IntN(n)
 }
 
-// spend notes a token, of the zone and of the cluster.
-func (r *randomServer) spend(zone string, n int) {
-	for _, of := range []string{zone, ""} {
+// spend notes a token, of the node and of the cluster.
+func (r *randomServer) spend(node string, n int) {
+	for _, of := range []string{node, ""} {
 		all := r.tokens[of]
 		if now := time.Now(); len(all) == 0 || !all[len(all)-1].at.Equal(now) {
 			all = append(all, spending{at: now})
@@ -120,52 +118,16 @@ func tighter(rates []policy.Rate) (all []policy.Rate) {
 	return all
 }
 
-// gone offers pods until they are gone, and counts those that are.
-type gone struct {
-	*Dispatcher
-	candidates map[types.UID]Candidate
-
-	mu sync.Mutex
-	n  int
-}
-
-// offer offers pods of three namespaces in two zones.
-func (g *gone) offer(pods int) {
-	for i := range pods {
-		uid, zone := types.UID(fmt.Sprint(i)), fmt.Sprint("zone", i%2)
-		request := eviction.Request{Pod: &taint.Pod{UID: uid, Namespace: fmt.Sprint(i % 3), Node: zone}}
-		request.Verdict.Taint = &v1.Taint{Key: "down"}
-		c := Candidate{Pod: request.Pod, Requests: []eviction.Request{request}}
-		c.NodeLabels = map[string]string{"zone": zone}
-		g.candidates[uid] = c
-	}
-	for _, c := range g.candidates {
-		g.Offer(c)
-	}
-}
-
-// ended offers a pod again whose call was not accepted.
-func (g *gone) ended(uid types.UID) {
-	if g.Settle(uid).Outcome.Kind != eviction.Accepted {
-		time.AfterFunc(100*time.Millisecond, func() { g.Offer(g.candidates[uid]) })
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.n++
-}
-
 // play runs a dispatcher through reloads, pauses, terms and answers of watches, and then until all pods are gone.
 func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) {
 	slots := 1 + r.draw(8)
-	g := &gone{candidates: map[types.UID]Candidate{}}
-	ended := func(e eviction.Request, o eviction.Outcome, at time.Time) { r.ended(e, o, at); g.ended(e.Pod.UID) }
-	u := newUser(t, Options{CoreOptions: CoreOptions{Workers: slots + r.draw(4), Rates: rates}, Evictor: r, Ended: ended, Read: func(_ context.Context, node string) {
-		g.NodeRead(node, time.Now(), []eviction.Outcome{unreachable, timesOut, succeeds}[r.draw(3)])
+	var u *user
+	u = newUser(t, Options{CoreOptions: CoreOptions{Workers: slots + r.draw(4), Rates: rates}, Evictor: r, Ended: r.ended, Read: func(_ context.Context, node string) {
+		u.NodeRead(node, time.Now(), []eviction.Outcome{unreachable, timesOut, succeeds}[r.draw(3)])
 	}})
-	g.Dispatcher = u.Dispatcher
 	const pods = 40
-	g.offer(pods)
+	u.taint, u.again = "down", func(o eviction.Outcome) bool { return o.Kind != eviction.Accepted }
+	u.offer(pods)
 	end := u.lead()
 	for range 20 {
 		time.Sleep(time.Duration(r.draw(4000)) * time.Millisecond)
@@ -188,8 +150,14 @@ func (r *randomServer) play(t *testing.T, rates []policy.Rate) (problem string) 
 	u.SetPaused(false)
 	time.Sleep(time.Hour)
 	end()
-	if c := u.core; g.n != pods || c.InFlight()+c.Waiting()+len(c.entries) != 0 {
-		return fmt.Sprintf("%d of %d pods are gone; %d calls, %d entries", g.n, pods, c.InFlight(), len(c.entries))
+	gone := 0
+	for uid, outcomes := range u.reported {
+		if u.Settle(uid) != nil && outcomes[len(outcomes)-1].Kind == eviction.Accepted {
+			gone++
+		}
+	}
+	if c := u.core; gone != pods || c.InFlight()+c.Waiting()+len(c.entries) != 0 {
+		return fmt.Sprintf("%d of %d pods are gone; %d calls, %d entries", gone, pods, c.InFlight(), len(c.entries))
 	}
 	return ""
 }
@@ -198,12 +166,12 @@ func TestEachPodGoesNoPlaceIsLostAndNoRateIsExceeded(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rates := []policy.Rate{
 			{Name: "cluster", EvictionsPerSecond: rapid.SampledFrom([]float64{0.3, 2, 5}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 6).Draw(rt, "burst")},
-			{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: rapid.SampledFrom([]float64{0.2, 1, 3}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")},
+			{Name: "nodes", TopologyKey: "node", EvictionsPerSecond: rapid.SampledFrom([]float64{0.2, 1, 3}).Draw(rt, "per second"), Burst: rapid.IntRange(1, 4).Draw(rt, "burst")},
 		}
 		s := newRandomServer(rapid.Uint64().Draw(rt, "seed"))
 		problem := ""
 		synctest.Test(t, func(t *testing.T) { problem = s.play(t, rates) })
-		for of, rate := range map[string]policy.Rate{"": rates[0], "zone0": rates[1], "zone1": rates[1]} {
+		for of, rate := range map[string]policy.Rate{"": rates[0], "node0": rates[1], "node1": rates[1]} {
 			if problem == "" {
 				problem = exceeds(s.tokens[of], rate)
 			}

@@ -1,8 +1,6 @@
 package shard_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // rate returns a rate that counts evictions because of these taints; none stands for all.
@@ -80,48 +77,6 @@ func TestADeletionThatWaitsForARateDelaysNoDeletionThatNeedsNoRefusal(t *testing
 		r.taint("dead", 0)
 		r.wantGone(60, "n-0 at 25", "n-1 at 30")
 	})
-}
-
-func TestAnEvictionThatWaitsShowsWhyAndCanStillBeCancelled(t *testing.T) {
-	for name, c := range map[string]struct {
-		options dispatch.CoreOptions
-		lasts   time.Duration
-		answer  eviction.Outcome
-		at      float64
-		want    eviction.Wait
-		calls   int
-	}{
-		"its turn":       {dispatch.CoreOptions{Workers: 1}, 900 * time.Millisecond, accepted, 1.5, eviction.Wait{Cause: eviction.WaitsForTurn}, 1},
-		"a pause":        {dispatch.CoreOptions{Paused: true}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForPause}, 0},
-		"the API server": {dispatch.CoreOptions{Workers: 1}, 0, eviction.Outcome{Kind: eviction.Throttled, RetryAfter: time.Minute}, 3, eviction.Wait{Cause: eviction.WaitsForServer}, 1},
-		"a rate": {
-			dispatch.CoreOptions{Rates: []policy.Rate{rate("cluster", 0.1)}}, 0, accepted, 3, eviction.Wait{Cause: eviction.WaitsForRate, Rate: "cluster"}, 0,
-		},
-	} {
-		inBubble(t, name, func(t *testing.T) {
-			r := running(t, c.options)
-			r.lasts, r.answer = c.lasts, func(eviction.Request) eviction.Outcome { return c.answer }
-			r.put("n", "", 3)
-			r.sleep(c.at)
-			if v := r.view("n-2"); v.State != eviction.StateDue || v.Waits != c.want || v.Attempts != 0 || !v.Verdict.At.Equal(at(1)) {
-				t.Errorf("got %+v", v)
-			}
-			if r.Scheduled()+r.dispatcher.Waiting()+r.calls() < 3 || len(r.notes) != 0 {
-				t.Errorf("%d scheduled, %d wait, %d calls, notes %v", r.Scheduled(), r.dispatcher.Waiting(), r.calls(), r.notes)
-			}
-			r.lift("gpu")
-			r.NodeChanged("n")
-			synctest.Wait()
-			if r.Scheduled() != 0 || r.dispatcher.Waiting() != 0 || r.calls() != c.calls || len(r.notes) != 3-r.dispatcher.InFlight() {
-				t.Errorf("cancelled: %d scheduled, %d wait, %d calls, notes %v", r.Scheduled(), r.dispatcher.Waiting(), r.calls(), r.notes)
-			}
-			r.dispatcher.SetPaused(false)
-			r.sleep(1000)
-			if r.calls() != c.calls {
-				t.Errorf("%d calls, want %d", r.calls(), c.calls)
-			}
-		})
-	}
 }
 
 func TestAPodThatWaitsForARateShowsTheEarlierTimeOfAnotherTaint(t *testing.T) {
@@ -215,58 +170,6 @@ func TestEachCallNamesWhatExplainsThatItIsLate(t *testing.T) {
 }
 
 func both(by eviction.LateBy) [2]eviction.LateBy { return [2]eviction.LateBy{by, by} }
-
-// In any order of events, rates, slow calls and failures delay evictions and lose none.
-func TestNothingIsLostBetweenAShardAndItsDispatcher(t *testing.T) {
-	for seed := range uint64(20) {
-		inBubble(t, fmt.Sprint("seed ", seed), func(t *testing.T) {
-			random, answers := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
-			zones := rate("zones", 1)
-			zones.TopologyKey = "zone"
-			r := running(t, dispatch.CoreOptions{Workers: 2, Rates: []policy.Rate{rate("cluster", 2), zones, rate("gpu", 0.5, "gpu")}})
-			r.lasts = []time.Duration{0, 100 * time.Millisecond, 3 * time.Second}[seed%3]
-			gone := map[types.UID]bool{}
-			r.answer = func(e eviction.Request) eviction.Outcome {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				if gone[e.Pod.UID] {
-					t.Errorf("%s was evicted before", e.Pod.UID)
-				}
-				if gone[e.Pod.UID] = time.Since(zero) > 30*time.Second || answers.IntN(2) == 0; !gone[e.Pod.UID] {
-					return []eviction.Outcome{blocked, denied, failed(eviction.CauseServer), {Kind: eviction.Unavailable}, {Kind: eviction.Throttled}}[answers.IntN(5)]
-				}
-				return accepted
-			}
-			for i := range 4 {
-				r.put(fmt.Sprint("n", i), []string{"a", "b"}[i%2], 3)
-			}
-			for range 50 {
-				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
-				node := fmt.Sprint("n", random.IntN(4))
-				uid := types.UID(fmt.Sprint(node, "-", random.IntN(3)))
-				switch random.IntN(4) {
-				case 0:
-					r.taintNode(node, []string{"disk", "dead"}[random.IntN(2)], time.Now())
-				case 1:
-					r.change(uid, func(pod *taint.Pod) { pod.Priority++ })
-				case 2:
-					r.remove(uid)
-				}
-				r.NodeChanged(node)
-				r.PodChanged(uid)
-			}
-			r.sleep(600)
-			for uid := range r.pods {
-				if !gone[uid] {
-					t.Errorf("%s was not evicted", uid)
-				}
-			}
-			if r.Scheduled() != 0 || r.dispatcher.Waiting() != 0 || r.dispatcher.InFlight() != 0 {
-				t.Errorf("%d scheduled, %d wait, %d calls", r.Scheduled(), r.dispatcher.Waiting(), r.dispatcher.InFlight())
-			}
-		})
-	}
-}
 
 // A drain that a rate limits is not overdue: the deadlines of its calls under way are as old as those of the others.
 func TestACallUnderWayCountsAsWhatItHasWaitedFor(t *testing.T) {

@@ -6,13 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/shard"
-	"github.com/taint-manager/taint-manager/taint"
 )
 
 // statesOf returns the number of evictions in each state.
@@ -24,13 +22,17 @@ func statesOf(p shard.Pending) map[eviction.State]int {
 	return states
 }
 
-// checkCounts compares how many evictions the shard counts in which state with what follows from each pod alone.
+// checkCounts compares how many evictions the shard counts in which state, and shows, with what follows from each pod
+// alone.
 func (m *machine) checkCounts(rt *rapid.T) {
 	want := map[eviction.State]int{}
 	for _, uid := range someUIDs {
 		if is := m.pendingOf(uid); is != "" {
 			want[is]++
 			m.states[is]++
+			if view := m.view(m.now, uid); m.calls[uid] == nil && view.State != is {
+				rt.Fatalf("the view of %s has the state %q, want %q", uid, view.State, is)
+			}
 		}
 	}
 	if got := statesOf(m.core.Pending(at(m.now))); !maps.Equal(got, want) {
@@ -153,55 +155,9 @@ func TestTheOldestDeadlineOfEachStateIsThatOfWhatWaits(t *testing.T) {
 	if got := p.core.Pending(at(2.5)).Counts[shard.Class{State: eviction.StateDue}]; got != (shard.Count{N: 2, Oldest: at(1)}) {
 		t.Errorf("of two that are due, got %v", got)
 	}
-}
-
-func TestAnEvictionThatIsNoLongerDueIsScheduledAlsoAfterABlockedCall(t *testing.T) {
-	p := newTaintedPlay(t, 0)
-	p.tried(0.95, blocked)
-	p.tolerate("a", bears("gpu", 3600))
-	p.podChanged(2, "a")
-	want := func(second float64, state eviction.State) {
-		t.Helper()
-		p.pass(second)
-		views := p.core.Views(at(second))
-		got := p.core.Pending(at(second)).Counts
-		count := got[shard.Class{State: state}]
-		if count.N != 1 || len(views) != 1 || views[0].State != state {
-			t.Errorf("at %v counted are %v, views are %+v", second, got, views)
-		}
-		if state == eviction.StateScheduled && !count.Oldest.IsZero() {
-			t.Errorf("at %v the oldest is of %v", second, count.Oldest)
-		}
-	}
-	want(30, eviction.StateScheduled)
-	want(3599, eviction.StateScheduled)
-	want(3600, eviction.StateBlocked)
-}
-
-func TestAnAcceptedEvictionCountsUntilThePodIsGone(t *testing.T) {
-	for name, change := range map[string]func(*taint.Pod){
-		"terminates":              func(pod *taint.Pod) { pod.Terminating = true },
-		"terminates, and is done": func(pod *taint.Pod) { pod.Terminating, pod.Phase = true, v1.PodSucceeded },
-	} {
-		p := newTaintedPlay(t, 0)
-		p.tried(0.95, accepted)
-		p.change("a", change)
-		p.podChanged(1, "a")
-		p.lift("gpu")
-		p.nodeChanged(2)
-		p.taint("gpu", 3)
-		p.nodeChanged(3)
-		p.wantNone(1000)
-		want := map[shard.Class]shard.Count{{State: eviction.StateTerminating}: {N: 1, Oldest: at(0)}}
-		if got := p.core.Pending(at(1000)).Counts; !maps.Equal(got, want) {
-			t.Errorf("%s: counted are %v", name, got)
-		}
-		p.wantNotes()
-		p.remove("a")
-		p.podChanged(1001, "a")
-		if got := p.core.Pending(at(1001)).Counts; len(got) != 0 || p.core.Tracks() != 0 {
-			t.Errorf("%s: it is gone, and counted are %v", name, got)
-		}
+	p.tried(2.5, accepted)
+	if got := p.core.Pending(at(2.5)).Counts[shard.Class{State: eviction.StateTerminating}]; got != (shard.Count{N: 1, Oldest: at(0)}) {
+		t.Errorf("of one that terminates, got %v", got)
 	}
 }
 

@@ -297,20 +297,6 @@ func TestAHoldWithAnEarlierDeadlineEndsNoOther(t *testing.T) {
 	}
 }
 
-func TestTheDeathOfItsNodeDeletesAPodWhoseEvictionIsBlocked(t *testing.T) {
-	p := newPolicyPlay(t, evicting(time.Hour))
-	p.tolerate("a", bears("gpu", 4), bears(v1.TaintNodeUnreachable, 10))
-	p.wantCall(4, policy.Evict, "gpu")
-	p.ended(4, "a", denied)
-	p.wantCall(4.75, policy.Evict, "gpu")
-	p.taint(v1.TaintNodeUnreachable, 1)
-	p.nodeChanged(10)
-	p.ended(11, "a", blocked)
-	if e := p.wantStart(11, "a"); e.Method != policy.Delete || e.Policy != "" || !e.First || e.Attempt != 3 {
-		t.Errorf("got %+v", e)
-	}
-}
-
 func TestADeletionAfterARefusalIsANewBegin(t *testing.T) {
 	p := newPolicyPlay(t, evicting(30*time.Second))
 	if e := p.wantCall(4, policy.Evict, "gpu"); !e.First || !e.RefusedSince.IsZero() {
@@ -326,20 +312,6 @@ func TestADeletionAfterARefusalIsANewBegin(t *testing.T) {
 	}
 	if e := p.wantCall(35.075, policy.Delete, "gpu"); e.First || e.Attempt != 4 {
 		t.Errorf("got %+v, want the first backoff of deletions", e)
-	}
-}
-
-func TestADeniedDeletionIsNoRefusalOfARequest(t *testing.T) {
-	p := newPolicyPlay(t, evicting(30*time.Second))
-	p.tolerate("a", bears("gpu", 4), bears("disk", 2))
-	p.taint("disk", 0)
-	p.nodeChanged(0)
-	p.wantCall(2, policy.Delete, "")
-	p.ended(2, "a", denied)
-	p.lift("disk")
-	p.nodeChanged(3)
-	if e := p.wantCall(4, policy.Evict, "gpu"); !e.RefusedSince.IsZero() {
-		t.Errorf("got %+v", e)
 	}
 }
 

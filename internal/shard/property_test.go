@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/eviction"
@@ -123,6 +124,7 @@ func drawPolicy(rt *rapid.T, name string) policy.Policy {
 	}
 	if (p.Method == policy.Evict || p.Method == policy.Delete) && rapid.Bool().Draw(rt, "tolerates") {
 		p.Tolerations = &policy.Tolerations{Absent: duration("absent", 20), Unlimited: duration("unlimited", 20)}
+		p.GracePeriod = &policy.GracePeriod{Max: *duration("grace", 20)}
 	}
 	return p
 }
@@ -142,6 +144,7 @@ func (m *machine) podComes(rt *rapid.T) {
 	} else {
 		m.add(uid, tolerations...)
 	}
+	m.change(uid, func(pod *taint.Pod) { pod.Priority = rapid.Int32Range(0, 1).Draw(rt, "priority") })
 	m.podChanged(m.now, uid)
 	m.judged(uid)
 }
@@ -202,24 +205,46 @@ func (m *machine) meets(o *dispatch.Ended) {
 	}
 }
 
-// mayStart returns the method of the call that may start now; empty if none may.
-func (m *machine) mayStart(uid types.UID, v *policy.Verdict) policy.Method {
+// mayStart returns the method of the call that may start now, and because of which action; empty if none may.
+func (m *machine) mayStart(uid types.UID, v *policy.Verdict) (policy.Method, *policy.Action) {
 	refusedAt, refused := m.refused[uid]
 	due := func(a *policy.Action) bool { return a.Evict && !a.At.After(at(m.now)) }
 	long := refused && !at(refusedAt).Add(v.Delete.RefusedFor).After(at(m.now))
 	switch {
-	case due(&v.Delete) && (v.Delete.RefusedFor == 0 || long), due(&v.Unconditional) && v.Delete.RefusedFor > 0:
-		return policy.Delete
+	case due(&v.Delete) && (v.Delete.RefusedFor == 0 || long):
+		return policy.Delete, &v.Delete
+	case due(&v.Unconditional) && v.Delete.RefusedFor > 0:
+		return policy.Delete, &v.Unconditional
 	case due(&v.Request):
-		return policy.Evict
+		return policy.Evict, &v.Request
 	}
-	return ""
+	return "", nil
+}
+
+// checkRequest requires that a request is the one that may start, with what its policy says.
+func (m *machine) checkRequest(rt *rapid.T, r *eviction.Request, v *policy.Verdict) {
+	method, action := m.mayStart(r.Pod.UID, v)
+	if r.Method != method {
+		rt.Fatalf("%s is offered by %q, want %q: %+v", r.Pod.UID, r.Method, method, v)
+	}
+	byRefusal := method == policy.Delete && v.Delete.RefusedFor > 0 // then an earlier one may be permitted as well
+	grace := policy.GracePeriodSeconds(nil, action.GracePeriod)
+	same := r.Verdict.At.Equal(action.At) && r.Verdict.Taint.Key == action.Taint.Key && r.Policy == action.Policy
+	if !byRefusal && (!same || !ptr.Equal(r.GracePeriodSeconds, grace)) {
+		rt.Fatalf("%s is offered as %+v, want %+v", r.Pod.UID, r, action)
+	}
 }
 
 // check compares what is offered with what may start: all that is due, has no call and does not wait after a call.
 func (m *machine) check(rt *rapid.T) {
 	m.forgetRefusals()
 	m.pass(m.now)
+	for _, note := range m.notes {
+		if note.Kind == eviction.EvictionCancelled && m.accepted[note.Pod.UID] {
+			rt.Fatalf("the eviction of %s was accepted, and is cancelled: %+v", note.Pod.UID, note)
+		}
+	}
+	m.notes = nil
 	if m.untold {
 		m.forgetMet()
 		return
@@ -228,7 +253,7 @@ func (m *machine) check(rt *rapid.T) {
 	for uid := range m.pods {
 		pod, node := m.Pod(uid)
 		verdict := m.judge.Decide(pod, node)
-		method := m.mayStart(uid, &verdict)
+		method, _ := m.mayStart(uid, &verdict)
 		view := m.view(m.now, uid)
 		candidate, offered := m.waiting[uid]
 		switch {
@@ -241,15 +266,16 @@ func (m *machine) check(rt *rapid.T) {
 		case offered != (method != "" && queued(&view) && !view.Next.After(at(m.now))):
 			rt.Fatalf("%s is offered: %v, though %q is due, at %v", uid, offered, method, view.Next)
 		}
-		for _, request := range candidate.Requests {
-			verdict := m.judge.Decide(pod, node)
-			if want := m.mayStart(uid, &verdict); request.Method != want {
-				rt.Fatalf("%s is offered by %q, want %q: %+v", uid, request.Method, want, verdict)
-			}
+		for i := range candidate.Requests {
+			request, verdict := &candidate.Requests[i], m.judge.Decide(pod, node)
+			m.checkRequest(rt, request, &verdict)
 			node = node.Without(request.Verdict.Taint.Key)
 		}
+		if offered && (!candidate.Deadline.Equal(candidate.Requests[0].Verdict.At) || candidate.Priority != pod.Priority || candidate.Node != pod.Node) {
+			rt.Fatalf("%s is offered as %+v", uid, candidate)
+		}
 		verdict = m.judge.Decide(pod, node)
-		more := m.mayStart(uid, &verdict)
+		more, _ := m.mayStart(uid, &verdict)
 		if more == policy.Evict && len(m.met[uid]) > 0 {
 			more = "" // the wait after the last call may not be over
 		}

@@ -24,10 +24,13 @@ type world struct {
 	mu    sync.Mutex
 	pods  map[types.UID]taint.Pod
 	nodes map[string]taint.Node
+	bound map[string]map[types.UID]bool // the pods that are or were on a node
 }
 
 func newWorld() *world {
-	return &world{pods: map[types.UID]taint.Pod{}, nodes: map[string]taint.Node{"n": {Name: "n", UID: "n"}}}
+	return &world{
+		pods: map[types.UID]taint.Pod{}, nodes: map[string]taint.Node{"n": {Name: "n", UID: "n"}}, bound: map[string]map[types.UID]bool{},
+	}
 }
 
 func (w *world) Pod(uid types.UID) (*taint.Pod, *taint.Node) {
@@ -44,8 +47,8 @@ func (w *world) PodsOn(name string) (*taint.Node, []*taint.Pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var pods []*taint.Pod
-	for _, pod := range w.pods {
-		if pod.Node == name {
+	for uid := range w.bound[name] {
+		if pod, there := w.pods[uid]; there && pod.Node == name {
 			pods = append(pods, &pod)
 		}
 	}
@@ -64,10 +67,18 @@ func (w *world) node(name string) *taint.Node {
 func (w *world) add(uid types.UID, tolerations ...v1.Toleration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pods[uid] = taint.Pod{
+	w.store(taint.Pod{
 		UID: uid, Namespace: "ns", Name: string(uid), Node: "n",
 		Phase: v1.PodRunning, Bound: at(0), Tolerations: tolerations,
+	})
+}
+
+func (w *world) store(pod taint.Pod) {
+	w.pods[pod.UID] = pod
+	if w.bound[pod.Node] == nil {
+		w.bound[pod.Node] = map[types.UID]bool{}
 	}
+	w.bound[pod.Node][pod.UID] = true
 }
 
 func (w *world) change(uid types.UID, change func(*taint.Pod)) {
@@ -75,7 +86,7 @@ func (w *world) change(uid types.UID, change func(*taint.Pod)) {
 	defer w.mu.Unlock()
 	if pod, there := w.pods[uid]; there {
 		change(&pod)
-		w.pods[uid] = pod
+		w.store(pod)
 	}
 }
 
