@@ -2,9 +2,9 @@ package evict
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/eviction"
-	"github.com/taint-manager/taint-manager/internal/dispatch"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -221,7 +220,7 @@ func (c *confirming) duringWrite(do func()) {
 
 func untainted(c *cached) { c.node = &taint.Node{Name: "n1", UID: "node"} }
 
-func TestAGetThatFailsConfirmsNothing(t *testing.T) {
+func TestAGetThatFailsConfirmsNothingAndIsReportedAsEachGetIs(t *testing.T) {
 	nodes := schema.GroupResource{Resource: "nodes"}
 	for name, c := range map[string]struct {
 		err  error
@@ -231,11 +230,11 @@ func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 		"the API server fails":             {apierrors.NewInternalError(fmt.Errorf("etcd")), eviction.Failed},
 		"the API server is loaded":         {apierrors.NewTooManyRequests("later", 3), eviction.Throttled},
 		"the API server cannot be reached": {&net.OpError{Op: "dial", Err: fmt.Errorf("refused")}, eviction.Unavailable},
-		"the permission to get is gone":    {forbidden(), eviction.Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newConfirming()
+				w, read := newConfirming(), []eviction.Kind{}
+				w.NodeRead = func(_ string, _ time.Time, o eviction.Outcome) { read = append(read, o.Kind) }
 				w.err = c.err
 				if o := w.evict(t.Context(), "uid"); o.Kind != c.want || len(w.made) != 0 {
 					t.Errorf("got %+v with %d calls", o, len(w.made))
@@ -244,15 +243,12 @@ func TestAGetThatFailsConfirmsNothing(t *testing.T) {
 				if o := w.evict(t.Context(), "uid"); o.Kind != eviction.Accepted {
 					t.Errorf("the failure is still believed: %+v", o)
 				}
+				if want := []eviction.Kind{c.want, proceed}; !slices.Equal(read, want) {
+					t.Errorf("reported are %v, want %v", read, want)
+				}
 			})
 		})
 	}
-}
-
-func forbidden() error {
-	err := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", nil)
-	err.ErrStatus.Message = `nodes "n1" is forbidden: User "system:serviceaccount:kube-system:taint-manager" cannot get resource "nodes"`
-	return err
 }
 
 func TestOneGetServesAllPodsOfTheNodeThatWereDue(t *testing.T) {
@@ -375,26 +371,28 @@ func TestACallRestsOnAGetThatIsRecentEnough(t *testing.T) {
 // plain hides that an evictor asks before each request.
 type plain struct{ Evictor }
 
-func TestOneWhoseTurnIsCutShortDoesNotHoldUpTheOthers(t *testing.T) {
+func TestCallsThatAreCutShortDoNotHoldUpTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConfirming()
 		c.takes = 100 * time.Millisecond
-		c.cache.pods["other"] = &taint.Pod{UID: "other", Node: "n1"}
-		ctx, cut := context.WithCancel(t.Context())
 		var calls sync.WaitGroup
-		calls.Go(func() {
-			if o := c.evict(ctx, "uid"); o.Kind != eviction.Interrupted {
-				t.Errorf("cut short: got %+v", o)
-			}
-		})
+		begin := func(ctx context.Context, uid types.UID, want eviction.Kind) {
+			c.cache.change(func(c *cached) { c.pods[uid] = &taint.Pod{UID: uid, Node: "n1"} })
+			calls.Go(func() {
+				if o := c.evict(ctx, uid); o.Kind != want {
+					t.Errorf("%s: got %+v, want %s", uid, o, want.String())
+				}
+			})
+			synctest.Wait()
+		}
+		reads, cutReader := context.WithCancel(t.Context())
+		waits, cutWaiter := context.WithCancel(t.Context())
+		begin(reads, "reads the node", eviction.Interrupted)
+		begin(waits, "waits for the GET", eviction.Interrupted)
+		begin(t.Context(), "other", eviction.Accepted)
+		cutWaiter()
 		synctest.Wait()
-		calls.Go(func() {
-			if o := c.evict(t.Context(), "other"); o.Kind != eviction.Accepted {
-				t.Errorf("the other: got %+v", o)
-			}
-		})
-		synctest.Wait()
-		cut()
+		cutReader()
 		calls.Wait()
 	})
 }
@@ -454,97 +452,4 @@ func TestNodesThatWereReadAreForgottenWhenTheyNoLongerCount(t *testing.T) {
 			t.Errorf("%d nodes are remembered 5 s after the last GET but one", n)
 		}
 	})
-}
-
-// A burst of 30 pods on each of 100 nodes, by 32 workers, at 300 pods a second: both requests of each call
-// are confirmed by a GET for the node each 5 s, and few more.
-func TestABurstTakesFewGets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.takes, c.writing = 5*time.Millisecond, 50*time.Millisecond
-		workers := make(chan struct{}, 32)
-		var calls sync.WaitGroup
-		for i := range 3000 {
-			uid := types.UID(fmt.Sprint(i))
-			c.cache.change(func(c *cached) { c.pods[uid] = &taint.Pod{UID: uid, Node: fmt.Sprint("n", i%100)} })
-			workers <- struct{}{}
-			calls.Go(func() { c.evict(t.Context(), uid); <-workers })
-		}
-		calls.Wait()
-		took := time.Since(c.born)
-		t.Logf("%d GETs in %v", len(c.gets), took)
-		if most := 100*int(took/maxReadAge+1) + 40; len(c.made) != 3000 || len(c.gets) > most {
-			t.Errorf("%d calls with %d GETs in %v, want at most %d", len(c.made), len(c.gets), took, most)
-		}
-	})
-}
-
-// dispatcherOf returns a dispatcher whose calls are confirmed, as in a manager. It is offered n pods that are due, and
-// again each pod whose call has ended.
-func dispatcherOf(t *testing.T, c *confirming, n int) *dispatch.Dispatcher {
-	candidates := map[types.UID]dispatch.Candidate{}
-	var d *dispatch.Dispatcher
-	d = dispatch.New(dispatch.Options{
-		CoreOptions: dispatch.CoreOptions{Workers: 32, Leading: func() bool { return true }},
-		Evictor:     c.Confirmed, Read: c.Read, Started: func(eviction.Request) {},
-		Ended: func(e eviction.Request, _ eviction.Outcome, _ time.Time) {
-			d.Settle(e.Pod.UID)
-			d.Offer(candidates[e.Pod.UID])
-		},
-	})
-	c.PausedSince, c.NodeRead = d.PausedSince, d.NodeRead
-	pod, node := c.cache.Pod("uid")
-	for i := range n {
-		of := *pod
-		of.UID, of.Namespace = types.UID(fmt.Sprint(i)), fmt.Sprint(i)
-		c.cache.pods[of.UID] = &of
-		request := eviction.Request{Pod: &of, Verdict: taint.Decide(&of, node, taint.Rules{})}
-		candidates[of.UID] = dispatch.Candidate{Pod: &of, Requests: []eviction.Request{request}}
-		d.Offer(candidates[of.UID])
-	}
-	ctx, end := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- d.Lead(ctx) }()
-	t.Cleanup(func() {
-		end()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return d
-}
-
-// stuck is an evictor whose calls last until their contexts end.
-type stuck struct{}
-
-func (stuck) Evict(ctx context.Context, _ eviction.Request) eviction.Outcome {
-	<-ctx.Done()
-	return eviction.Outcome{Kind: eviction.Interrupted}
-}
-
-// The deletion after it may be one that admission holds for half a minute.
-func TestAnAnsweredGETOfANodeEndsThePauseWhateverTheDeletionTakes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := newConfirming()
-		c.Evictor = stuck{}
-		c.err = connectionRefused()
-		d := dispatcherOf(t, c, 32)
-		time.Sleep(time.Second)
-		synctest.Wait()
-		if d.PausedSince().IsZero() || d.InFlight() != 0 || len(c.gets) < 4 {
-			t.Fatalf("%d GETs, %d in flight, want calls to pause", len(c.gets), d.InFlight())
-		}
-		c.mu.Lock()
-		c.err = nil
-		c.mu.Unlock()
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if !d.PausedSince().IsZero() || d.InFlight() != 32 {
-			t.Errorf("paused since %v, %d in flight, want 32 of them", d.PausedSince(), d.InFlight())
-		}
-	})
-}
-
-func connectionRefused() error {
-	return &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 }

@@ -98,82 +98,64 @@ type outcomeTest struct {
 	cause string
 	words string // part of the message
 	after time.Duration
+
+	may bool // have deleted the pod: then a token of a rate is kept
 }
 
 func outcomeTests() []outcomeTest {
 	plain := map[string]string{"Content-Type": "text/plain; charset=utf-8", "Retry-After": "3"}
 	return []outcomeTest{
-		{"a policy denies", deleteVerb, reply{code: 403, body: policyDenial}, eviction.Refused, "admission", "keep it", 0},
-		{"a webhook denies with the code of a loaded server", evictVerb, reply{code: 429, body: webhookDenial}, eviction.Refused, "admission", "not now", 0},
-		{"a webhook is down", deleteVerb, reply{code: 500, body: webhookDown}, eviction.Failed, "webhook", "guard.example.com", 0},
-		{"a preflight is not supported", preflightVerb, reply{code: 400, body: dryRunUnsupported}, eviction.Accepted, "", "", 0},
-		{"a deletion is accepted at once", deleteVerb, reply{code: 200, body: "{}"}, eviction.Accepted, "", "", 0},
-		{"a deletion is accepted for later", deleteVerb, reply{code: 202, body: "{}"}, eviction.Accepted, "", "", 0},
-		{"an eviction is accepted with a body that nobody reads", evictVerb, reply{code: 201, body: "x"}, eviction.Accepted, "", "", 0},
-		{"a budget blocks", evictVerb, reply{code: 429, body: budgetBlocks}, eviction.Blocked, "pdb", "The disruption budget web needs 2", 0},
-		{"a budget is not processed yet", evictVerb, reply{code: 429, body: budgetBehind}, eviction.Blocked, "pdb", "disruption budget web", 10 * time.Second},
-		{"two budgets", evictVerb, reply{code: 500, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
-		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0},
-		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, eviction.Blocked, "pdb", `"web"`, 0},
-		{"a budget below zero, with a cause as in 1.37", evictVerb, reply{code: 403, body: budgetNegative137}, eviction.Blocked, "pdb", "budget web does not allow", 0},
-		{"an eviction is accepted with the pod's resourceVersion as in 1.38", evictVerb, reply{code: 201, body: evicted138}, eviction.Accepted, "", "", 0},
-		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, eviction.Failed, "conflict", `"web"`, 0},
-		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Blocked, "pdb", `"web"`, 10 * time.Second},
-		{"a budget is gone", evictVerb, reply{code: 404, body: budgetGone}, eviction.Failed, "conflict", `"web"`, 0},
-		{"the storage of budgets fails", evictVerb, reply{code: 500, body: budgetStorage}, eviction.Failed, "conflict", "poddisruptionbudgets", 2 * time.Second},
-		{"a loaded server says for how long", deleteVerb, reply{429, plain, "Too many requests, please try again later."}, eviction.Throttled, "", "too many requests", 3 * time.Second},
-		{"a loaded server says it in the body", evictVerb, reply{code: 429, body: cacheCold}, eviction.Throttled, "", "initializing", 7 * time.Second},
-		{"a loaded server does not say for how long", patchVerb, reply{code: 429, body: "{}"}, eviction.Throttled, "", "", time.Second},
-		{"a loaded server whose words are like those of a denial", deleteVerb, reply{code: 429, body: deniedByLoad}, eviction.Throttled, "", "denied request", time.Second},
-		{"wrong credentials", patchVerb, reply{code: 401, body: unauthorized}, eviction.Refused, "unauthenticated", "Unauthorized", 0},
-		{"no permission", deleteVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", `cannot delete resource "pods"`, 0},
-		{"the namespace is going", evictVerb, reply{code: 403, body: namespaceGoing}, eviction.Refused, "namespace", "being terminated", 0},
-		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0},
-		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0},
-		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0},
-		{"the node is gone", getVerb, reply{code: 404, body: notFound}, eviction.Unconfirmed, "", "not found", 0},
-		{"no permission to get the node", getVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", "cannot", 0},
-		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, eviction.NotFound, "", "immutable", 0},
-		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, eviction.NotFound, "", "UID", 0},
-		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, eviction.NotFound, "", "UID", 0},
-		{"a patch in conflict", patchVerb, reply{code: 409, body: versionConflict}, eviction.Failed, "conflict", "modified", 0},
-		{"an eviction in conflict", evictVerb, reply{code: 409, body: versionConflict}, eviction.Failed, "conflict", "modified", 0},
-		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, eviction.Unavailable, "gateway", "", 3 * time.Second},
-		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, eviction.Unavailable, "gateway", "", 0},
-		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, eviction.Unavailable, "gateway", "", 0},
-		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, eviction.Unavailable, "gateway", "", 3 * time.Second},
-		{"admission holds a patch for too long", patchVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0},
-		{"admission holds a preflight for too long", preflightVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0},
-		{"admission holds a deletion for too long", deleteVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0},
-		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0},
-		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, eviction.Unavailable, "gateway", "did not complete", 0},
-		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, eviction.Failed, "server", "leader changed", 0},
-		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, eviction.Refused, "rejected", "is invalid", 0},
-		{"an admission plugin forbids it", evictVerb, reply{code: 403, body: pluginDenial}, eviction.Refused, "admission", "not allowed here", 0},
-		{"a proxy forbids it", evictVerb, reply{403, plain, "<html>403</html>"}, eviction.Refused, "rejected", "", 3 * time.Second},
-		{"a proxy's page says forbidden", deleteVerb, reply{403, plain, "blocked by the firewall"}, eviction.Refused, "rejected", "", 3 * time.Second},
-		{"a redirect to nowhere", deleteVerb, reply{code: 304}, eviction.Failed, "unknown", "304", 0},
+		{"a policy denies", deleteVerb, reply{code: 403, body: policyDenial}, eviction.Refused, "admission", "keep it", 0, false},
+		{"a webhook denies with the code of a loaded server", evictVerb, reply{code: 429, body: webhookDenial}, eviction.Refused, "admission", "not now", 0, false},
+		{"a webhook is down", deleteVerb, reply{code: 500, body: webhookDown}, eviction.Failed, "webhook", "guard.example.com", 0, false},
+		{"a preflight is not supported", preflightVerb, reply{code: 400, body: dryRunUnsupported}, eviction.Accepted, "", "", 0, true},
+		{"a deletion is accepted at once", deleteVerb, reply{code: 200, body: "{}"}, eviction.Accepted, "", "", 0, true},
+		{"a deletion is accepted for later", deleteVerb, reply{code: 202, body: "{}"}, eviction.Accepted, "", "", 0, true},
+		{"an eviction is accepted with a body that nobody reads", evictVerb, reply{code: 201, body: "x"}, eviction.Accepted, "", "", 0, true},
+		{"a budget blocks", evictVerb, reply{code: 429, body: budgetBlocks}, eviction.Blocked, "pdb", "The disruption budget web needs 2", 0, false},
+		{"a budget is not processed yet", evictVerb, reply{code: 429, body: budgetBehind}, eviction.Blocked, "pdb", "disruption budget web", 10 * time.Second, false},
+		{"two budgets", evictVerb, reply{code: 500, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0, false},
+		{"two budgets under a status of success", evictVerb, reply{code: 201, body: twoBudgets}, eviction.Blocked, "pdb", "more than one PodDisruptionBudget", 0, false},
+		{"a budget below zero", evictVerb, reply{code: 403, body: budgetNegative}, eviction.Blocked, "pdb", `"web"`, 0, false},
+		{"a budget below zero, with a cause as in 1.37", evictVerb, reply{code: 403, body: budgetNegative137}, eviction.Blocked, "pdb", "budget web does not allow", 0, false},
+		{"an eviction is accepted with the pod's resourceVersion as in 1.38", evictVerb, reply{code: 201, body: evicted138}, eviction.Accepted, "", "", 0, true},
+		{"a budget was written", evictVerb, reply{code: 409, body: budgetWritten}, eviction.Failed, "conflict", `"web"`, 0, false},
+		{"a budget was written for too long", evictVerb, reply{code: 504, body: budgetSlow}, eviction.Blocked, "pdb", `"web"`, 10 * time.Second, false},
+		{"a budget is gone", evictVerb, reply{code: 404, body: budgetGone}, eviction.Failed, "conflict", `"web"`, 0, false},
+		{"the storage of budgets fails", evictVerb, reply{code: 500, body: budgetStorage}, eviction.Failed, "conflict", "poddisruptionbudgets", 2 * time.Second, false},
+		{"a loaded server says for how long", deleteVerb, reply{429, plain, "Too many requests, please try again later."}, eviction.Throttled, "", "too many requests", 3 * time.Second, false},
+		{"a loaded server says it in the body", evictVerb, reply{code: 429, body: cacheCold}, eviction.Throttled, "", "initializing", 7 * time.Second, false},
+		{"a loaded server does not say for how long", patchVerb, reply{code: 429, body: "{}"}, eviction.Throttled, "", "", time.Second, false},
+		{"a loaded server whose words are like those of a denial", deleteVerb, reply{code: 429, body: deniedByLoad}, eviction.Throttled, "", "denied request", time.Second, false},
+		{"wrong credentials", patchVerb, reply{code: 401, body: unauthorized}, eviction.Refused, "unauthenticated", "Unauthorized", 0, false},
+		{"no permission", deleteVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", `cannot delete resource "pods"`, 0, false},
+		{"the namespace is going", evictVerb, reply{code: 403, body: namespaceGoing}, eviction.Refused, "namespace", "being terminated", 0, false},
+		{"no such pod to patch", patchVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0, false},
+		{"no such pod to delete", deleteVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0, false},
+		{"no such pod to evict", evictVerb, reply{code: 404, body: notFound}, eviction.NotFound, "", "not found", 0, false},
+		{"the node is gone", getVerb, reply{code: 404, body: notFound}, eviction.Unconfirmed, "", "not found", 0, false},
+		{"no permission to get the node", getVerb, reply{code: 403, body: rbacDenial}, eviction.Refused, "rbac", "cannot", 0, false},
+		{"a patch with a foreign UID", patchVerb, reply{code: 422, body: uidChanged}, eviction.NotFound, "", "immutable", 0, false},
+		{"a deletion with a foreign UID", deleteVerb, reply{code: 409, body: uidConflict}, eviction.NotFound, "", "UID", 0, false},
+		{"an eviction with a foreign UID", evictVerb, reply{code: 409, body: uidConflict}, eviction.NotFound, "", "UID", 0, false},
+		{"a patch in conflict", patchVerb, reply{code: 409, body: versionConflict}, eviction.Failed, "conflict", "modified", 0, false},
+		{"an eviction in conflict", evictVerb, reply{code: 409, body: versionConflict}, eviction.Failed, "conflict", "modified", 0, false},
+		{"bad gateway", deleteVerb, reply{code: 502, header: plain, body: "bad gateway"}, eviction.Unavailable, "gateway", "", 3 * time.Second, true},
+		{"unavailable", evictVerb, reply{code: 503, body: "{}"}, eviction.Unavailable, "gateway", "", 0, true},
+		{"gateway timeout", patchVerb, reply{code: 504, body: "{}"}, eviction.Unavailable, "gateway", "", 0, false},
+		{"a proxy's page says gateway timeout", deleteVerb, reply{504, plain, "<html>504</html>"}, eviction.Unavailable, "gateway", "", 3 * time.Second, true},
+		{"admission holds a patch for too long", patchVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0, false},
+		{"admission holds a preflight for too long", preflightVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0, false},
+		{"admission holds a deletion for too long", deleteVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0, true},
+		{"admission holds an eviction for too long", evictVerb, reply{code: 504, body: timedOut}, eviction.Failed, "admission-slow", "did not complete", 0, true},
+		{"a node can't be read in time", getVerb, reply{code: 504, body: timedOut}, eviction.Unavailable, "gateway", "did not complete", 0, false},
+		{"the server failed", deleteVerb, reply{code: 500, body: leaderChanged}, eviction.Failed, "server", "leader changed", 0, true},
+		{"the patch is invalid", patchVerb, reply{code: 422, body: invalid}, eviction.Refused, "rejected", "is invalid", 0, false},
+		{"an admission plugin forbids it", evictVerb, reply{code: 403, body: pluginDenial}, eviction.Refused, "admission", "not allowed here", 0, false},
+		{"a proxy forbids it", evictVerb, reply{403, plain, "<html>403</html>"}, eviction.Refused, "rejected", "", 3 * time.Second, false},
+		{"a proxy's page says forbidden", deleteVerb, reply{403, plain, "blocked by the firewall"}, eviction.Refused, "rejected", "", 3 * time.Second, false},
+		{"a redirect to nowhere", deleteVerb, reply{code: 304}, eviction.Failed, "unknown", "304", 0, true},
 	}
-}
-
-// mayHaveDeleted has the rows after which the pod may have been deleted. A token of a rate is kept for each such call.
-var mayHaveDeleted = map[string]bool{
-	"a preflight is not supported":                                      true, // the DELETE after it is accepted
-	"a deletion is accepted at once":                                    true,
-	"a deletion is accepted for later":                                  true,
-	"an eviction is accepted with a body that nobody reads":             true,
-	"an eviction is accepted with the pod's resourceVersion as in 1.38": true,
-	"bad gateway":                              true,
-	"unavailable":                              true,
-	"a proxy's page says gateway timeout":      true,
-	"admission holds a deletion for too long":  true,
-	"admission holds an eviction for too long": true,
-	"the server failed":                        true,
-	"a redirect to nowhere":                    true,
-	"the caller gives up":                      true,
-	"no answer in time":                        true,
-	"connection cut":                           true,
-	"TLS failure":                              true,
 }
 
 // evictionFor returns an eviction that sends the verb, and the options for it.
@@ -203,8 +185,8 @@ func TestEveryRowOfTheTable(t *testing.T) {
 				got = evictOnce(t, s, options, e)
 			}
 			check(t, got, test)
-			if got.MayHaveDeleted() != mayHaveDeleted[test.name] {
-				t.Errorf("it may have deleted the pod: %t, want %t", got.MayHaveDeleted(), mayHaveDeleted[test.name])
+			if got.MayHaveDeleted() != test.may {
+				t.Errorf("it may have deleted the pod: %t, want %t", got.MayHaveDeleted(), test.may)
 			}
 		})
 	}
@@ -216,7 +198,7 @@ func TestEveryRowOfTheTable(t *testing.T) {
 				e.Pod.Disrupted = disrupted
 				got := api.Evict(ctx, e)
 				check(t, got, outcomeTest{kind: test.kind, cause: test.cause})
-				if may := got.MayHaveDeleted(); may != (mayHaveDeleted[test.name] && disrupted) {
+				if may := got.MayHaveDeleted(); may != (test.may && disrupted) {
 					t.Errorf("disrupted %t: it may have deleted the pod: %t", disrupted, may)
 				}
 			}
@@ -272,16 +254,17 @@ type silenceTest struct {
 	api   func(t *testing.T) (*API, context.Context)
 	kind  eviction.Kind
 	cause string
+	may   bool // have deleted the pod, if the DELETE was sent
 }
 
 func silenceTests() []silenceTest {
 	return []silenceTest{
-		{"the caller gives up", givenUp, eviction.Interrupted, ""},
-		{"connection refused", refused, eviction.Unavailable, eviction.CauseUnreachable},
-		{"no answer in time", hanging, eviction.Failed, eviction.CauseTimeout},
-		{"connection cut", cutOff, eviction.Unavailable, eviction.CauseUnreachable},
-		{"TLS failure", noTLS, eviction.Unavailable, eviction.CauseUnreachable},
-		{"not sent at all", limited, eviction.Failed, eviction.CauseClient},
+		{"the caller gives up", givenUp, eviction.Interrupted, "", true},
+		{"connection refused", refused, eviction.Unavailable, eviction.CauseUnreachable, false},
+		{"no answer in time", hanging, eviction.Failed, eviction.CauseTimeout, true},
+		{"connection cut", cutOff, eviction.Unavailable, eviction.CauseUnreachable, true},
+		{"TLS failure", noTLS, eviction.Unavailable, eviction.CauseUnreachable, true},
+		{"not sent at all", limited, eviction.Failed, eviction.CauseClient, false},
 	}
 }
 
@@ -366,7 +349,7 @@ func TestEachCauseIsOfTheFixedSet(t *testing.T) {
 	}
 }
 
-func TestACallThatEndsBeforeItsDeletionHasDeletedNothing(t *testing.T) {
+func TestACallThatEndsBeforeItsFirstRequestHasDeletedNothing(t *testing.T) {
 	s := newServer(t)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -386,8 +369,8 @@ func TestACallThatEndsBeforeItsDeletionHasDeletedNothing(t *testing.T) {
 			return o
 		}(),
 	} {
-		if o.MayHaveDeleted() {
-			t.Errorf("%s: got %+v", name, o)
+		if o.MayHaveDeleted() || s.sent() != "" {
+			t.Errorf("%s: sent %q with outcome %+v", name, s.sent(), o)
 		}
 	}
 }
