@@ -59,23 +59,6 @@ func TestADeletionThatWasMissedIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestJunkEventsAreIgnored(t *testing.T) {
-	s, a := byHand(t)
-	for _, junk := range []any{nil, "junk", (*v1.Pod)(nil), &v1.Service{}, &v1.Pod{}, aPod(withUID(""))} {
-		a.OnAdd(junk, false)
-		a.OnUpdate(junk, junk)
-	}
-	a.OnUpdate("junk", aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil }))
-	s.wantTold(t, "a pod whose past is not known", "pod p1 for n: n")
-}
-
-// After a gap an informer reports a pod that has replaced another of its name as an update.
-func TestAnUpdateMayReplaceAPodOfOneName(t *testing.T) {
-	s, a := byHand(t)
-	a.OnUpdate(aPod(), aPod(withUID("p2")))
-	s.wantTold(t, "a pod of the same name", "pod p1 for n: gone", "pod p2 for n: n")
-}
-
 // An informer may send events before the first list is checked, and queued events after the end.
 func TestBeforeTheListAndAfterTheEndTheHandlerIsNotCalled(t *testing.T) {
 	s, a := byHand(t)
@@ -95,29 +78,6 @@ func TestRunEndsWhileAnInformerIsNotStarted(t *testing.T) {
 		if w.HasSynced() {
 			t.Error("it is in sync")
 		}
-	})
-}
-
-func TestTwoWatchersMayShareAnInformer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset(aPod())
-		pods := podInformer(client)
-		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
-		ended := make(chan error, 2)
-		for range 2 {
-			w := Adapt(client, pods, taint.Rules{}, nil)
-			go func() { ended <- w.Run(ctx, &record{source: w}) }()
-			defer func() {
-				if p, _ := w.Pod("p1"); p == nil {
-					t.Error("a watcher does not know the pod")
-				}
-			}()
-		}
-		go pods.RunWithContext(ctx)
-		time.Sleep(time.Second)
-		cancel()
-		must(t, <-ended)
-		must(t, <-ended)
 	})
 }
 

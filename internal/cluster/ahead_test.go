@@ -6,22 +6,11 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/taint"
 	"github.com/taint-manager/taint-manager/test/faketime"
 )
-
-// nobody is a handler that does nothing.
-type nobody struct{}
-
-func (nobody) NodeChanged(string)                      {}
-func (nobody) PodChanged(types.UID, string)            {}
-func (nobody) NodesChanged([]breaker.NodeChange, bool) {}
-func (nobody) RecordChanged(string)                    {}
-func (nobody) NamespacesChanged()                      {}
 
 // skewed is a feed in a process whose clock is wrong. The true time is that of the API server.
 type skewed struct {
@@ -35,7 +24,7 @@ type skewed struct {
 func newSkewed(t *testing.T, ahead time.Duration) *skewed {
 	began := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	s := &skewed{t: t, began: began, now: began, ahead: ahead}
-	s.Feed = NewFeed(taint.Rules{}, nobody{}, s.clock)
+	s.Feed = NewFeed(taint.Rules{}, &deaf{}, s.clock)
 	s.SetAhead(func(time.Time) (least, most time.Duration) { return s.ahead, s.ahead })
 	return s
 }
@@ -108,22 +97,6 @@ func TestAProcessWhoseClockIsAheadCountsNoPodAsBoundEarlier(t *testing.T) {
 	}
 }
 
-func TestAProcessWhoseClockIsAheadTakesATaintThatWasSetAgainForANewOne(t *testing.T) {
-	for name, ahead := range clocks {
-		s := newSkewed(t, ahead)
-		s.list(s.node("7", nil))
-		s.now = s.now.Add(time.Minute)
-		if err := s.Nodes().Update(s.node("8", map[string]time.Duration{"gpu": 0})); err != nil {
-			t.Fatal(err)
-		}
-		s.now = s.now.Add(10 * time.Minute) // meanwhile the taint is removed, and set again a minute ago, unseen
-		s.list(s.node("20", map[string]time.Duration{"gpu": time.Minute}))
-		if got := s.since(); got > time.Minute {
-			t.Errorf("%s: the taint is there for %v, and was set again a minute ago", name, got)
-		}
-	}
-}
-
 func TestAProcessWhoseClockIsAheadCountsNoRecordAsOlder(t *testing.T) {
 	for name, ahead := range clocks {
 		s := newSkewed(t, ahead)
@@ -142,17 +115,14 @@ func (s *skewed) record(ago time.Duration) journal.Record {
 	return journal.Record{UID: "u", Version: "7", Taints: [][]journal.TaintState{{state}}}
 }
 
-func TestNoClockOfAWriterMakesARecordOlder(t *testing.T) {
-	for name, ahead := range clocks {
-		writer := newSkewed(t, ahead)
-		writer.list(writer.node("7", nil))
-		seen := writer.now
-		if err := writer.Nodes().Update(writer.node("8", map[string]time.Duration{"gpu": 0})); err != nil {
-			t.Fatal(err)
-		}
-		got := writer.Records(journal.PartitionOf("n"))["n"].Taints[0][0].Start
-		if early := seen.Sub(got); early > 0 || ahead <= 0 && early < 0 {
-			t.Errorf("%s: the start is recorded %v early", name, early)
+func TestTheHandlerIsCalledWhenARecordChangesAStart(t *testing.T) {
+	s, told := newSkewed(t, 0), &deaf{}
+	s.list(s.node("7", map[string]time.Duration{"gpu": time.Minute}))
+	s.handler = told
+	for _, when := range []string{"changes it", "has changed it before"} {
+		s.ApplyRecord("n", s.record(10*time.Minute), journal.LastWatch{Reached: "7"})
+		if told.calls != 1 {
+			t.Errorf("a record %s: %d calls, want 1", when, told.calls)
 		}
 	}
 }

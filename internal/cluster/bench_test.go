@@ -54,23 +54,6 @@ func bigPod(i int, stateful bool) *v1.Pod {
 	return p
 }
 
-func BenchmarkNodeHeartbeat(b *testing.B) {
-	for name, node := range map[string]*v1.Node{"untainted": aNode(), "tainted": aNode(v1.Taint{Key: "k"})} {
-		b.Run(name, func(b *testing.B) {
-			s, d := newBenchStores()
-			must(b, s.nodeStore.Add(node))
-			d.calls = 0
-			b.ReportAllocs()
-			for b.Loop() {
-				must(b, s.nodeStore.Update(node))
-			}
-			if d.calls != 0 {
-				b.Fatalf("%d calls to the handler", d.calls)
-			}
-		})
-	}
-}
-
 // BenchmarkBytesPerPod measures what 30,000 pods of 5 kB cost in the cache.
 func BenchmarkBytesPerPod(b *testing.B) {
 	const many = 30_000

@@ -62,20 +62,14 @@ func usedAnnotations(all map[string]string) map[string]string {
 
 // richPod returns a pod with many fields, used and unused.
 func richPod() *v1.Pod {
-	return aPod(condition(v1.PodScheduled, v1.ConditionTrue, metav1.NewTime(time.Unix(7, 0))), func(p *v1.Pod) {
-		*p = *burstPodWith(p.Status.Conditions)
-		p.DeletionTimestamp = new(metav1.NewTime(time.Unix(9, 0)))
-		p.Annotations = map[string]string{
-			v1.MirrorPodAnnotationKey: "m", metav1.InitialEventsAnnotationKey: "true", "config": strings.Repeat("x", 1000),
-		}
-		p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: metav1.NewFieldsV1(`{"f:status":{}}`)}}
-		p.Finalizers, p.Status.PodIP = []string{"f"}, "10.0.0.1"
-	})
-}
-
-func burstPodWith(conditions []v1.PodCondition) *v1.Pod {
 	p := burstPod()
-	p.ResourceVersion, p.Status.Conditions = "7", conditions
+	p.ResourceVersion, p.DeletionTimestamp = "7", new(metav1.NewTime(time.Unix(9, 0)))
+	p.Annotations = map[string]string{
+		v1.MirrorPodAnnotationKey: "m", metav1.InitialEventsAnnotationKey: "true", "config": strings.Repeat("x", 1000),
+	}
+	p.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: metav1.NewFieldsV1(`{"f:status":{}}`)}}
+	p.Finalizers, p.Status.PodIP = []string{"f"}, "10.0.0.1"
+	condition(v1.PodScheduled, v1.ConditionTrue, metav1.NewTime(time.Unix(7, 0)))(p)
 	return p
 }
 

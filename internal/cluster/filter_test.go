@@ -46,12 +46,7 @@ func TestTheFilterOfPods(t *testing.T) {
 		{"another label", func(p *v1.Pod) { p.Labels["other"] = "db" }, false, false, false},
 		{"no tolerations", func(p *v1.Pod) { p.Spec.Tolerations = nil }, true, true, false},
 		{"toleration: key", func(p *v1.Pod) { p.Spec.Tolerations[0].Key = "other" }, true, true, false},
-		{"toleration: operator", func(p *v1.Pod) { p.Spec.Tolerations[0].Operator = v1.TolerationOpLt }, true, true, false},
-		{"toleration: value", func(p *v1.Pod) { p.Spec.Tolerations[0].Value = "other" }, true, true, false},
-		{"toleration: effect", func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = v1.TaintEffectNoExecute }, true, true, false},
 		{"toleration: seconds", func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(61)) }, true, true, false},
-		{"toleration: for ever", func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = nil }, true, true, false},
-		{"toleration: one more", func(p *v1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{}) }, true, true, false},
 	} {
 		before := []pod{controlledBy("ReplicaSet", "web"), func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(30)) }}
 		for _, owners := range []bool{false, true} {

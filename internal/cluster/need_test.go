@@ -238,8 +238,8 @@ func TestTheLastNeedCounts(t *testing.T) {
 	})
 }
 
-// Many goroutines may call Need; the race detector looks on.
-func TestNeedFromManyGoroutines(t *testing.T) {
+// The race detector looks on.
+func TestManyGoroutinesMayReadAndCallNeedWhileTheWatcherWrites(t *testing.T) {
 	inWorlds(t, []runtime.Object{inZone("a", v1.Taint{Key: "k"}), aPod()}, func(t *testing.T, w *world) {
 		var calling sync.WaitGroup
 		for i := range 8 {
@@ -248,12 +248,15 @@ func TestNeedFromManyGoroutines(t *testing.T) {
 					met := w.source.Need(policy.Needs{NodeLabels: (i+j)%2 == 0, NamespaceLabels: j%3 == 0, Breakers: i == 0})
 					time.Sleep(time.Duration(i*j) * time.Millisecond)
 					w.source.Namespaces()
+					w.source.Pod("p1")
+					w.source.PodsOn("n")
 					must(t, <-met)
 				}
 			})
 		}
 		for i := range 100 {
 			w.set(inZone(string(rune('a'+i%2)), v1.Taint{Key: "k"}))
+			w.set(aPod(func(p *v1.Pod) { p.Generation = int64(i) }))
 			time.Sleep(3 * time.Millisecond)
 		}
 		calling.Wait()

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/taint-manager/taint-manager/policy"
 )
@@ -76,6 +79,18 @@ func TestAnExposureBeginsAnewIfItsKeyWasNotNeededInTheMeantime(t *testing.T) {
 			})
 		}
 	}
+}
+
+// outage makes lists of nodes fail until it is set to false.
+func (w *world) outage() *atomic.Bool {
+	var down atomic.Bool
+	down.Store(true)
+	w.client.Lock() // PrependReactor does not lock what concurrent requests read
+	defer w.client.Unlock()
+	w.client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return down.Load(), nil, errors.New("connection refused")
+	})
+	return &down
 }
 
 // nodeLists returns how often nodes were listed since the actions were cleared.

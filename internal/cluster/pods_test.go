@@ -41,11 +41,13 @@ func checkInvariants(t interface{ Fatalf(string, ...any) }, table *pods) {
 	}
 }
 
-// The twin is a map: a new pod replaces its namesake, and every change is reported.
+// The twin is a map: a new pod replaces its namesake, every change is reported, Bound stays, and Seen stays as long as
+// the node and the tolerations do.
 func TestPodsAreLikeAPlainMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		needs := needing(policy.Needs{PodLabels: []string{"app"}})
-		table, twin := newPods(needs), map[types.UID]*entry{}
+		table, twin, now := newPods(needs), map[types.UID]*entry{}, time.Unix(0, 0)
+		table.now = func() time.Time { return now }
 		table.replace(nil, "")
 		told := map[types.UID]bool{}
 		table.notify = func(uid types.UID, _ string) { told[uid] = true }
@@ -54,8 +56,9 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 			"put": func(t *rapid.T) {
 				before := maps.Clone(twin)
 				clear(told)
+				now = now.Add(time.Second)
 				p := table.entryOf(drawPod(t))
-				putInTwin(twin, new(*p))
+				putInTwin(twin, new(*p), now)
 				table.put(p)
 				checkTold(t, before, twin, told)
 			},
@@ -64,10 +67,22 @@ func TestPodsAreLikeAPlainMap(t *testing.T) {
 				table.drop(uid)
 				delete(twin, uid)
 			},
-			"list one": func(t *rapid.T) {
-				uid := drawUID(t)
-				table.replace(slices.DeleteFunc([]*entry{table.get(uid)}, func(e *entry) bool { return e == nil }), "")
-				maps.DeleteFunc(twin, func(u types.UID, _ *entry) bool { return u != uid })
+			"list": func(t *rapid.T) {
+				before, listed := maps.Clone(twin), []*entry{}
+				clear(told)
+				now = now.Add(time.Second)
+				for range rapid.IntRange(0, 3).Draw(t, "pods") {
+					p := table.entryOf(drawPod(t))
+					if !slices.ContainsFunc(listed, func(e *entry) bool { return e.Key() == p.Key() }) {
+						listed = append(listed, p)
+						putInTwin(twin, new(*p), now)
+					}
+				}
+				maps.DeleteFunc(twin, func(uid types.UID, _ *entry) bool {
+					return !slices.ContainsFunc(listed, func(e *entry) bool { return e.UID == uid })
+				})
+				table.replace(listed, "")
+				checkTold(t, before, twin, told)
 			},
 		})
 	})
@@ -98,19 +113,24 @@ func drawPod(t *rapid.T) (*v1.Pod, time.Time) {
 		}
 		p.Spec.NodeName = rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "node")
 		p.Labels["app"] = rapid.SampledFrom([]string{"web", "db"}).Draw(t, "label")
+		p.Spec.Tolerations[0].TolerationSeconds = new(rapid.Int64Range(60, 61).Draw(t, "seconds"))
 		p.Generation = rapid.Int64Range(1, 2).Draw(t, "generation")
 		p.Status.Phase = rapid.SampledFrom([]v1.PodPhase{v1.PodRunning, v1.PodFailed}).Draw(t, "phase")
 	}), time.Unix(rapid.Int64Range(0, 9).Draw(t, "bound"), 0)
 }
 
-func putInTwin(twin map[types.UID]*entry, p *entry) {
+func putInTwin(twin map[types.UID]*entry, p *entry, now time.Time) {
 	maps.DeleteFunc(twin, func(uid types.UID, old *entry) bool { return old.Key() == p.Key() && uid != p.UID })
 	if p.Node == "" || p.Phase == v1.PodFailed {
 		delete(twin, p.UID)
 		return
 	}
-	if old, ok := twin[p.UID]; ok {
+	old, known := twin[p.UID]
+	if known {
 		p.Bound = old.Bound
+	}
+	if p.Seen = now; known && p.Node == old.Node && p.tolerations == old.tolerations {
+		p.Seen = old.Seen
 	}
 	twin[p.UID] = p
 }
@@ -120,7 +140,7 @@ func checkTold(t *rapid.T, before, after map[types.UID]*entry, told map[types.UI
 		uid := typesUID("u%d", i)
 		old, was := before[uid]
 		now, is := after[uid]
-		want := was != is || was && (old.Node != now.Node || old.Labels["app"] != now.Labels["app"])
+		want := was != is || was && (old.Node != now.Node || old.Labels["app"] != now.Labels["app"] || old.tolerations != now.tolerations)
 		if told[uid] != want {
 			t.Fatalf("pod %s: told %t, want %t", uid, told[uid], want)
 		}
@@ -134,7 +154,7 @@ func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]*entry) {
 	}
 	for uid, want := range twin {
 		got := table.get(uid)
-		if got == nil || !got.same(want) || !got.Bound.Equal(want.Bound) || got.Key() != want.Key() {
+		if got == nil || !got.same(want) || !got.Bound.Equal(want.Bound) || !got.Seen.Equal(want.Seen) || got.Key() != want.Key() {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}

@@ -46,24 +46,16 @@ func burstPod() *v1.Pod {
 	return pod
 }
 
-// updating returns a pod, and a client whose watches all receive the same update of its status again and again.
-func updating(t testing.TB) (*v1.Pod, kubernetes.Interface) {
-	t.Helper()
-	pod := burstPod()
-	pod.ResourceVersion = "12345"
-	frame := &bytes.Buffer{}
-	(&api{format: runtime.ContentTypeProtobuf}).sendTo(frame, watch.Modified, pod)
-	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://api", QPS: -1},
-		&http.Client{Transport: &endless{frame: frame.Bytes()}})
-	must(t, err)
-	return pod, client
-}
-
 // BenchmarkWatchedStatusUpdate measures an update of a pod's status, from the bytes of a watch to the store that sees
 // no change.
 func BenchmarkWatchedStatusUpdate(b *testing.B) {
 	s, d := newBenchStores()
-	pod, client := updating(b)
+	pod, frame := burstPod(), &bytes.Buffer{}
+	pod.ResourceVersion = "12345"
+	(&api{format: runtime.ContentTypeProtobuf}).sendTo(frame, watch.Modified, pod)
+	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: "http://api", QPS: -1},
+		&http.Client{Transport: &endless{frame: frame.Bytes()}})
+	must(b, err)
 	must(b, s.podStore.Add(pod))
 	d.calls = 0
 	updates, err := decodedPods(decodingClient(client)).Watch(b.Context(), metav1.ListOptions{})

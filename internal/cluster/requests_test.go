@@ -292,49 +292,6 @@ func TestAWatcherSeesTheSameInAllForms(t *testing.T) {
 	})
 }
 
-func TestAWatchGoesOnFromTheLatestBookmark(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		a.over(t, func(*Watcher, *record) {
-			a.send(watch.Bookmark, &v1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "50"}})
-			a.took()
-			time.Sleep(time.Minute)
-			must(t, a.watch("pods").Close())
-			synctest.Wait()
-			if got := a.took(); !slices.Equal(got, []string{"watch pods from 50"}) {
-				t.Errorf("asked for %q", got)
-			}
-		})
-	})
-}
-
-// The reflector would list all pods again after a connection that breaks.
-func TestAWatchWhoseConnectionBreaksIsAskedForAgain(t *testing.T) {
-	broken := 0
-	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
-	a.over(t, func(w *Watcher, told *record) {
-		a.refuse = func(string) (*http.Response, error) {
-			if broken++; broken <= 3 {
-				return nil, io.EOF
-			}
-			return nil, nil
-		}
-		a.took()
-		time.Sleep(time.Minute)
-		begun := time.Now()
-		must(t, a.watch("pods").Close())
-		time.Sleep(3 * time.Second)
-		synctest.Wait()
-		if got, want := a.took(), slices.Repeat([]string{"watch pods from 5"}, 4); !slices.Equal(got, want) {
-			t.Errorf("within %s, asked for %q, want %q", time.Since(begun), got, want)
-		}
-		told.take()
-		a.send(watch.Deleted, aPod())
-		if got := told.take(); !slices.Equal(got, []string{"pod p1 for n: gone"}) {
-			t.Errorf("told %q", got)
-		}
-	})
-}
-
 func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
@@ -343,17 +300,6 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 		if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("trouble: %v", err)
 		}
-	})
-}
-
-func TestAListThatIsRefusedIsTroubleInTheServersWords(t *testing.T) {
-	inAllForms(t, func(t *testing.T, a *api) {
-		a.refuse = func(ask string) (*http.Response, error) { return a.fail(metav1.StatusReasonForbidden, 403), nil }
-		a.over(t, func(w *Watcher, _ *record) {
-			if err := w.Trouble(); err == nil || !strings.Contains(err.Error(), "no way") {
-				t.Errorf("trouble: %v", err)
-			}
-		})
 	})
 }
 

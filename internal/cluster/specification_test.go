@@ -85,79 +85,40 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 	})
 }
 
-func TestBoundIsFixedWhenAPodIsFirstSeen(t *testing.T) {
+func TestAPodIsBoundSinceTheEventThatShowsItFirst(t *testing.T) {
 	listed := aPod(condition(v1.PodScheduled, v1.ConditionTrue, metav1.Date(1999, 12, 31, 23, 30, 0, 0, time.UTC)))
-	inWorlds(t, []runtime.Object{listed}, func(t *testing.T, w *world) {
-		wantBound(t, w, "p1", time.Date(1999, 12, 31, 23, 30, 1, 0, time.UTC))
-		time.Sleep(5 * time.Second)
-		w.set(aPod(func(p *v1.Pod) { p.Labels["app"] = "other" }))
-		w.set(aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }, onNode("")))
+	bound := aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" })
+	unbound := bound.DeepCopy()
+	unbound.Spec.NodeName = ""
+	inWorlds(t, []runtime.Object{listed, unbound}, func(t *testing.T, w *world) {
+		time.Sleep(6500 * time.Millisecond)
+		w.set(bound)
 		synctest.Wait()
-		wantBound(t, w, "p1", time.Date(1999, 12, 31, 23, 30, 1, 0, time.UTC))
-
-		time.Sleep(1500 * time.Millisecond)
-		w.set(aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }))
-		synctest.Wait()
-		wantBound(t, w, "p2", start.Add(6500*time.Millisecond))
+		for uid, want := range map[types.UID]time.Time{
+			"p1": time.Date(1999, 12, 31, 23, 30, 1, 0, time.UTC), // it is in the first list
+			"p2": start.Add(6500 * time.Millisecond),
+		} {
+			if p, _ := w.source.Pod(uid); p == nil || !p.Bound.Equal(want) {
+				t.Errorf("pod %s: got %+v, want bound at %s", uid, p, want)
+			}
+		}
 	})
 }
 
-func TestSeenIsWhenNodeAndTolerationsWereLearntAsTheyAre(t *testing.T) {
-	inWorlds(t, []runtime.Object{aPod()}, func(t *testing.T, w *world) {
-		wantSeen(t, w, start)
-		time.Sleep(5 * time.Second)
-		w.set(aPod(func(p *v1.Pod) { p.Status.Phase, p.Labels = v1.PodUnknown, nil }))
-		synctest.Wait()
-		wantSeen(t, w, start)
-
-		edited := aPod(func(p *v1.Pod) { p.Spec.Tolerations = nil })
-		w.set(edited)
-		synctest.Wait()
-		wantSeen(t, w, start.Add(5*time.Second))
-		time.Sleep(time.Second)
-		w.set(aPod(func(p *v1.Pod) { p.Spec = edited.Spec; p.Labels = nil }))
-		synctest.Wait()
-		wantSeen(t, w, start.Add(5*time.Second))
-	})
-}
-
-func wantSeen(t *testing.T, w *world, want time.Time) {
-	t.Helper()
-	if p, _ := w.source.Pod("p1"); p == nil || !p.Seen.Equal(want) {
-		t.Fatalf("got %+v, want seen at %s", p, want)
-	}
-}
-
-func wantBound(t *testing.T, w *world, uid string, want time.Time) {
-	t.Helper()
-	p, _ := w.source.Pod(types.UID(uid))
-	if p == nil || !p.Bound.Equal(want) {
-		t.Fatalf("pod %s: got %+v, want bound at %s", uid, p, want)
-	}
-}
-
-func TestATaintThatWasLiftedOrIsOfAnotherNodeIsANewOne(t *testing.T) {
+func TestATaintOfAnotherNodeOfTheSameNameIsANewOne(t *testing.T) {
 	added := metav1.Date(1999, 12, 31, 23, 59, 0, 0, time.UTC)
 	tainted := aNode(v1.Taint{Key: "k", TimeAdded: &added})
-	other := tainted.DeepCopy()
-	other.UID = "n2"
-	for name, next := range map[string][]*v1.Node{"lifted, and set again": {aNode(), tainted}, "another UID": {other}} {
-		inWorlds(t, []runtime.Object{tainted}, func(t *testing.T, w *world) {
-			// After a list, timeAdded determines the start; it is truncated to whole seconds.
-			wants := map[string]time.Time{"at first": added.Add(time.Second), name: start.Add(3 * time.Second)}
-			for _, when := range []string{"at first", name} {
-				n, _ := w.source.PodsOn("n")
-				if want := wants[when]; n == nil || len(n.Taints) != 1 || !n.Taints[0][0].Since.Equal(want) {
-					t.Errorf("%s: got %+v, want one taint since %s", when, n, want)
-				}
-				time.Sleep(time.Until(start.Add(3 * time.Second)))
-				for _, n := range next {
-					w.set(n)
-				}
-				synctest.Wait()
-			}
-		})
-	}
+	inWorlds(t, []runtime.Object{tainted}, func(t *testing.T, w *world) {
+		time.Sleep(3 * time.Second)
+		other := tainted.DeepCopy()
+		other.UID = "n2"
+		w.set(other)
+		synctest.Wait()
+		n, _ := w.source.PodsOn("n")
+		if want := start.Add(3 * time.Second); len(n.Taints) != 1 || !n.Taints[0][0].Since.Equal(want) {
+			t.Errorf("got %+v, want one taint since %s", n, want)
+		}
+	})
 }
 
 // A history keeps eight states. The ninth makes room by joining the first two that no pod distinguishes. A pod that is
@@ -174,7 +135,7 @@ func TestStatesThatNoPodTellsApartAreJoinedOnceAllPodsAreKnown(t *testing.T) {
 		"the pods are not listed": {nil, "b", time.Second},
 	} {
 		now := start
-		f := NewFeed(taint.Rules{}, nobody{}, func() time.Time { return now })
+		f := NewFeed(taint.Rules{}, &deaf{}, func() time.Time { return now })
 		if test.pods != nil {
 			must(t, f.Pods().Replace(test.pods, ""))
 		}
@@ -191,22 +152,11 @@ func TestStatesThatNoPodTellsApartAreJoinedOnceAllPodsAreKnown(t *testing.T) {
 	}
 }
 
-func TestNodeReturnsThePodsBoundToIt(t *testing.T) {
-	objects := []runtime.Object{
-		aNode(), aPod(),
-		aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }, onNode("m")),
-		aPod(withUID("p3"), func(p *v1.Pod) { p.Name = "r" }, inPhase(v1.PodSucceeded)),
-		aPod(withUID("p4"), func(p *v1.Pod) { p.Namespace = "other" }),
-	}
+func TestAPodIsReadWithItsNodeAndANodeWithItsPods(t *testing.T) {
+	objects := []runtime.Object{aNode(), aPod(), aPod(withUID("p2"), func(p *v1.Pod) { p.Name = "q" }, onNode("m"))}
 	inWorlds(t, objects, func(t *testing.T, w *world) {
-		node, pods := w.source.PodsOn("n")
-		if node == nil || node.UID != "n1" || node.Tainted() || len(pods) != 2 {
-			t.Errorf("got node %+v and %d pods, want n1 and 2", node, len(pods))
-		}
-		for _, p := range pods {
-			if p.UID != "p1" && p.UID != "p4" {
-				t.Errorf("pod %s is not on the node", p.UID)
-			}
+		if node, pods := w.source.PodsOn("n"); node == nil || node.UID != "n1" || len(pods) != 1 || pods[0].UID != "p1" {
+			t.Errorf("got node %+v and pods %+v, want n1 and p1", node, pods)
 		}
 		if node, pods := w.source.PodsOn("m"); node != nil || len(pods) != 1 {
 			t.Errorf("got node %+v and %d pods, want none and 1", node, len(pods))
@@ -216,9 +166,6 @@ func TestNodeReturnsThePodsBoundToIt(t *testing.T) {
 		}
 		if p, n := w.source.Pod("p1"); p == nil || n == nil || n.UID != "n1" {
 			t.Errorf("got pod %+v and node %+v, want p1 and n1", p, n)
-		}
-		if node, pods := w.source.PodsOn("nowhere"); node != nil || len(pods) != 0 {
-			t.Error("got what is not there")
 		}
 	})
 }

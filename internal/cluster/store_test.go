@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -8,8 +9,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
@@ -81,27 +80,6 @@ func inBothKindsOfList(t *testing.T, test func(t *testing.T, streamed bool)) {
 	}
 }
 
-func TestARelistTellsOnlyWhatHasChanged(t *testing.T) {
-	named := func(uid, name string) func(*v1.Pod) {
-		return func(p *v1.Pod) { p.UID, p.Name = typesUID("%s", uid), name }
-	}
-	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
-		s := newStores()
-		must(t, s.podStore.Replace(items(t, s.podStore, streamed,
-			aPod(named("same", "a")), aPod(named("changed", "b")), aPod(named("gone", "c")), aPod(named("replaced", "d")),
-			aPod(named("finished", "e"), inPhase(v1.PodSucceeded))), "1"))
-		s.wantTold(t, "first list")
-
-		must(t, s.podStore.Replace(items(t, s.podStore, streamed,
-			aPod(named("same", "a")), aPod(named("changed", "b"), func(p *v1.Pod) { p.Spec.Tolerations = nil }),
-			aPod(named("new", "d"))), "2"))
-		s.wantTold(t, "relist", "pod changed for n: n", "pod gone for n: gone", "pod new for n: n", "pod replaced for n: gone")
-
-		must(t, s.podStore.Replace(nil, "3"))
-		s.wantTold(t, "empty list", "pod changed for n: gone", "pod new for n: gone", "pod same for n: gone")
-	})
-}
-
 func TestARelistOfNodesTellsOnlyWhatHasChanged(t *testing.T) {
 	node := func(name string, taints ...v1.Taint) *v1.Node {
 		n := aNode(taints...)
@@ -150,56 +128,42 @@ func TestAfterAGapWhatIsNewCountsAsSeenNow(t *testing.T) {
 }
 
 func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
-	taints := func(keys ...string) (all []v1.Taint) {
-		for _, key := range keys {
-			all = append(all, v1.Taint{Key: key})
-		}
-		return all
-	}
+	again := v1.Taint{Key: "old", TimeAdded: new(metav1.NewTime(start.Add(7 * time.Minute)))} // its node lacked it for a while
 	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
-		s, version := newStores(), 0
-		next := func(taints ...v1.Taint) *v1.Node {
-			version++
-			n := aNode(taints...)
-			n.ResourceVersion = strconv.Itoa(version)
-			return n
-		}
-		list := func(n *v1.Node) {
-			must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, n), n.ResourceVersion))
-		}
-		listed := func(keys ...string) { list(next(taints(keys...)...)) }
-		watched := func(keys ...string) { must(t, s.nodeStore.Update(next(taints(keys...)...))) }
-		found := func(when string, want map[string]time.Time) {
-			t.Helper()
+		s := newStores()
+		for minute, step := range []struct {
+			name   string
+			listed bool
+			taints []v1.Taint
+			want   string // what was found in a list, and in which minute
+		}{
+			{"the first list", true, []v1.Taint{{Key: "old"}}, ""},
+			{"a list after a gap", true, []v1.Taint{{Key: "old"}, {Key: "new"}}, "new@1"},
+			{"an event with another taint", false, []v1.Taint{{Key: "old"}, {Key: "new"}, {Key: "third"}}, "new@1"},
+			{"another list", true, []v1.Taint{{Key: "old"}, {Key: "new"}, {Key: "third"}}, "new@1"},
+			{"an event without it", false, []v1.Taint{{Key: "old"}, {Key: "third"}}, ""},
+			{"an event with it", false, []v1.Taint{{Key: "old"}, {Key: "third"}, {Key: "new"}}, ""},
+			{"a minute", false, []v1.Taint{{Key: "old"}, {Key: "third"}, {Key: "new"}}, ""},
+			{"a list after a gap in which one was removed and set again", true, []v1.Taint{again}, "old@7"},
+		} {
+			node, got := aNode(step.taints...), ""
+			node.ResourceVersion = strconv.Itoa(minute + 1)
+			if step.listed {
+				must(t, s.nodeStore.Replace(items(t, s.nodeStore, streamed, node), node.ResourceVersion))
+			} else {
+				must(t, s.nodeStore.Update(node))
+			}
 			n, _ := s.PodsOn("n")
-			got := map[string]time.Time{}
 			for _, history := range n.Taints {
 				if at := history[0].Relisted; !at.IsZero() {
-					got[history[0].Taint.Key] = at
+					got += fmt.Sprintf("%s@%.0f", history[0].Taint.Key, at.Sub(start).Minutes())
 				}
 			}
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", when, diff)
+			if got != step.want {
+				t.Errorf("%s: found %q, want %q", step.name, got, step.want)
 			}
+			time.Sleep(time.Minute)
 		}
-		listed("old")
-		found("the first list", nil)
-		time.Sleep(90 * time.Second)
-		listed("old", "new")
-		inList := map[string]time.Time{"new": time.Now()}
-		found("after a gap", inList)
-		time.Sleep(time.Second)
-		watched("old", "new", "third")
-		found("with another taint", inList)
-		listed("old", "new", "third")
-		found("another list", inList)
-		watched("old", "third")
-		found("it is gone", nil)
-		watched("old", "third", "new")
-		found("it is back", nil)
-		time.Sleep(time.Minute)
-		list(next(v1.Taint{Key: "old", TimeAdded: new(metav1.NewTime(time.Now().Add(-time.Second)))}))
-		found("a gap in which it was removed and set again", map[string]time.Time{"old": time.Now()})
 	})
 }
 
@@ -244,24 +208,5 @@ func TestNothingThatAStoreIsFedPanics(t *testing.T) {
 	must(t, namespaces.Replace([]any{nil, aNamespace("ns", "prod")}, "1"))
 	if got := tierOf(s.Namespaces(), "ns"); got != "tier prod" {
 		t.Errorf("got %s", got)
-	}
-}
-
-// Readers run in parallel with the writer; the race detector checks them.
-func TestReadersMayRunBesideTheWriter(t *testing.T) {
-	s := newStores()
-	done := make(chan struct{}, 1)
-	go func() {
-		defer func() { done <- struct{}{} }()
-		for i := range 500 {
-			must(t, s.podStore.Update(aPod(func(p *v1.Pod) { p.Generation = int64(i) })))
-			must(t, s.nodeStore.Update(aNode(v1.Taint{Key: "k", Value: string(rune('a' + i%2))})))
-		}
-	}()
-	for len(done) == 0 {
-		if p, _ := s.Pod("p1"); p != nil && p.Key() != "ns/p" {
-			t.Fatalf("got %+v", p)
-		}
-		s.PodsOn("n")
 	}
 }
