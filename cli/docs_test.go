@@ -21,10 +21,7 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 	exampleFolder(t)
 	for _, name := range []string{"docs/look-ahead.md", "docs/scripts.md", "docs/policies.md", "docs/reference/devices.md", "README.md"} {
 		file := filepath.Join("..", name)
-		written, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		written := must(os.ReadFile(file))
 		shown := 0
 		real := consoles.ReplaceAllFunc(written, func(block []byte) []byte {
 			shown++
@@ -48,10 +45,7 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	api, err := newShopAPI()
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := must(newShopAPI())
 	t.Cleanup(api.Close)
 	t.Setenv("API", api.URL)
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "shop.kubeconfig"))
@@ -87,20 +81,14 @@ var yamls = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 // Each example of a configuration in docs/policies.md is, except for its comments, a part of a file in the examples, and
 // each of these files is valid.
 func TestTheConfigurationsOfTheDocsAreThoseOfTheExamples(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "policies.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(filepath.Join("..", "docs", "policies.md")))
 	files, err := filepath.Glob(filepath.Join(examplePolicies, "*.yaml"))
 	if err != nil || len(files) < 6 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	var all []string
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must(os.ReadFile(file))
 		all = append(all, uncommented(string(content)))
 		if out, err := exec.CommandContext(t.Context(), "taint-manager", "config", "validate", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", file, err, out)
@@ -125,10 +113,7 @@ func uncommented(text string) string { return regexp.MustCompile(` *#.*`).Replac
 func TestTheExamplesOfTheHelpWork(t *testing.T) {
 	dir := exampleFolder(t)
 	for _, command := range []string{"plan", "explain", "pending"} {
-		help, err := exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		help := must(exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output())
 		_, after, _ := strings.Cut(string(help), "\nExamples:\n")
 		examples := regexp.MustCompile(`(?m)^  (taint-manager `+command+` .*)$`).FindAllStringSubmatch(after, -1)
 		if len(examples) < 3 {
@@ -166,10 +151,7 @@ func TestTheCommandsThatTheDocsOfferAreTaken(t *testing.T) {
 	dir := exampleFolder(t)
 	var text []byte
 	for _, name := range []string{"look-ahead.md", "scripts.md"} {
-		page, err := os.ReadFile(filepath.Join("..", "docs", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must(os.ReadFile(filepath.Join("..", "docs", name)))
 		text = append(text, page...)
 	}
 	tried := 0
@@ -196,20 +178,11 @@ var dumpRows = regexp.MustCompile(`(?m)^\| (.*?) \|`)
 
 // Each row of the tables of docs/dumps.md is tried by a script, in which a comment names it.
 func TestEachRowAboutDumpsIsTriedByAScript(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "dumps.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scripts, err := filepath.Glob(filepath.Join("testdata", "script", "foresight", "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must(os.ReadFile(filepath.Join("..", "docs", "dumps.md")))
+	scripts := must(filepath.Glob(filepath.Join("testdata", "script", "foresight", "*.txtar")))
 	var tried []string
 	for _, script := range scripts {
-		text, err := os.ReadFile(script)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(script))
 		for _, found := range regexp.MustCompile(`(?m)^# docs/dumps\.md: (.*)$`).FindAllStringSubmatch(string(text), -1) {
 			tried = append(tried, found[1])
 		}
@@ -232,10 +205,7 @@ func TestEachRowAboutDumpsIsTriedByAScript(t *testing.T) {
 func TestTheDumpOfTheDocsIsWrittenAndRead(t *testing.T) {
 	dir := exampleFolder(t)
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "policies.kubeconfig"))
-	page, err := os.ReadFile(filepath.Join("..", "docs", "dumps.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must(os.ReadFile(filepath.Join("..", "docs", "dumps.md")))
 	_, dumps, _ := strings.Cut(string(page), "\n## In a dump\n")
 	block := offered.FindStringSubmatch(dumps)
 	if block == nil {
@@ -257,14 +227,8 @@ func TestTheDumpOfTheDocsIsWrittenAndRead(t *testing.T) {
 
 // A message says where the differences from the built-in controller are listed; the list has every known difference.
 func TestTheDifferencesFromTheBuiltinControllerAreListedOnce(t *testing.T) {
-	list, err := os.ReadFile(filepath.Join("..", "docs", "reference", "differences.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	compared, err := os.ReadFile(filepath.Join("..", "docs", "lab", "differential.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(os.ReadFile(filepath.Join("..", "docs", "reference", "differences.md")))
+	compared := must(os.ReadFile(filepath.Join("..", "docs", "lab", "differential.md")))
 	_, corrections, _ := strings.Cut(string(compared), "\n## The corrections\n")
 	corrections, _, _ = strings.Cut(corrections, "\n## ")
 	rows := regexp.MustCompile(`(?m)^\| ([a-z][^|]*) \|`).FindAllStringSubmatch(corrections, -1)

@@ -38,10 +38,7 @@ func sentences(text string) (n int) {
 }
 
 func TestTheREADMEHasAtMost900Words(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("../README.md"))
 	if n := len(strings.Fields(string(text))); n > 900 {
 		t.Errorf("README.md has %d words, want at most 900", n)
 	}

@@ -114,10 +114,7 @@ func TestTheHostileManagerIsHeard(t *testing.T) {
 
 func TestNothingFromTheClusterReachesATerminalUnescaped(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump.json")
-	text, err := json.Marshal(hostileDump())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(hostileDump()))
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -30,10 +30,7 @@ func TestTheReferenceIsMadeFromTheCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		help, err := exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		help := must(exec.CommandContext(t.Context(), "taint-manager", command, "--help").Output())
 		compareReference(t, command, referencePage(cmd, string(help), kind, answers))
 	}
 }
@@ -88,10 +85,7 @@ func compareReference(t *testing.T, name, page string) {
 			t.Fatal(err)
 		}
 	}
-	written, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must(os.ReadFile(path))
 	if diff := cmp.Diff(string(written), page); diff != "" {
 		t.Errorf("%s is not current; run `make golden`:\n%s", path, diff)
 	}
@@ -156,10 +150,7 @@ func parseStructs(t *testing.T, dir string) structs {
 	}
 	all := structs{}
 	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must(parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments))
 		for _, declared := range parsed.Decls {
 			if d, ok := declared.(*ast.GenDecl); ok && len(d.Specs) == 1 {
 				all.add(d)

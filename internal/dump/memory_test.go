@@ -31,26 +31,13 @@ func countPods(from io.Reader) (pods int, _ error) {
 	return pods, err
 }
 
-// gathered returns a must-gather of this cluster: each pod is there twice, and has a log of this many bytes.
-func gathered(tb testing.TB, c bigdump.Cluster, in bigdump.Form, log int) io.Reader {
-	from, err := c.MustGather(in, log)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return from
-}
-
 func TestADumpInJSONOfAnySizeIsReadInTheSameMemory(t *testing.T) {
 	peaks := map[string]func(pods int) uint64{
 		"a list": func(pods int) uint64 {
-			from, err := bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}.JSON()
-			if err != nil {
-				t.Fatal(err)
-			}
-			return peak(t, pods, from)
+			return peak(t, pods, must(bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}.JSON()))
 		},
-		"a must-gather": func(pods int) uint64 {
-			return peak(t, 2*pods, gathered(t, bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}, bigdump.Cluster.JSON, 1000))
+		"a must-gather": func(pods int) uint64 { // each pod is there twice, and has a log
+			return peak(t, 2*pods, must(bigdump.Cluster{Nodes: pods / 100, PodsPerNode: 100}.MustGather(bigdump.Cluster.JSON, 1000)))
 		},
 	}
 	for name, peak := range peaks {
@@ -85,22 +72,5 @@ func TestTheLargestObjectTakesAboutAGigabyte(t *testing.T) {
 		if allocated*dump.MostParsed > most {
 			t.Errorf("%s: it takes %d bytes for each byte, %d MiB at most", name, allocated, allocated*dump.MostParsed>>20)
 		}
-	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	for name, write := range map[string]bigdump.Form{"JSON": bigdump.Cluster.JSON, "YAML": bigdump.Cluster.YAML} {
-		b.Run(name+" of 10,000 pods", func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				from, err := write(bigdump.Cluster{Nodes: 100, PodsPerNode: 100})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if pods, err := countPods(from); err != nil || pods != 10_000 {
-					b.Fatalf("read %d pods, %v", pods, err)
-				}
-			}
-		})
 	}
 }

@@ -25,6 +25,14 @@ import (
 	"github.com/taint-manager/taint-manager/internal/dump"
 )
 
+// must returns the value. There is no error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // names reads a dump and returns kind and name of each object that the visitor received.
 func names(r io.Reader) (list []string, err error) {
 	err = dump.ReadAlone(r, func(object any, _ []time.Time) {
@@ -81,10 +89,7 @@ metadata:
 
 func asJSON(t *testing.T, text string) string {
 	t.Helper()
-	converted, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	converted := must(yaml.YAMLToJSON([]byte(text)))
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, converted, "", "    "); err != nil {
 		t.Fatal(err)
@@ -114,6 +119,8 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 		{"single objects without a separator", pod + event + pod, []string{"pod shop/web-0", "event shop/e", "pod shop/web-0"}},
 		{"several lists without a separator", list + list + pod, append(append(all[:3:3], all...), "pod shop/web-0")},
 		{"single objects as JSON", asJSON(t, pod) + asJSON(t, event), []string{"pod shop/web-0", "event shop/e"}},
+		{"a bare array", "[" + asJSON(t, pod) + ", " + asJSON(t, event) + "]", []string{"pod shop/web-0", "event shop/e"}},
+		{"JSON after a mark of YAML", "---\n" + asJSON(t, list), all},
 		{"a single object without an end of line", strings.TrimSpace(pod), []string{"pod shop/web-0"}},
 		{"an empty list", "apiVersion: v1\nitems: []\nkind: List\n", nil},
 		{"an empty list as JSON", `{"apiVersion": "v1", "items": [], "kind": "List"}`, nil},
@@ -126,11 +133,8 @@ func TestEveryFormThatKubectlWritesIsRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := names(iotest.OneByteReader(strings.NewReader(c.text)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("objects (-want +got):\n%s", diff)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("%v, objects (-want +got):\n%s", err, diff)
 			}
 		})
 	}
@@ -268,53 +272,6 @@ status:
 		if _, err = objects(strings.Replace(text, "name: v", "name: [", 1)); (err == nil) != slices.Contains([]string{"a document", "a list", "an array"}, name) {
 			t.Errorf("%s, with what can't be parsed in a volume: %v", name, err)
 		}
-	}
-}
-
-// Devices have other members than nodes and pods.
-func TestDevicesAreReadFromYAMLAsFromJSON(t *testing.T) {
-	const devices = `apiVersion: v1
-items:
-- apiVersion: resource.k8s.io/v1
-  kind: ResourceClaim
-  metadata:
-    name: a
-  status:
-    allocation:
-      devices:
-        results:
-        - device: d
-    reservedFor:
-    - name: pod
-- apiVersion: resource.k8s.io/v1
-  kind: ResourceSlice
-  metadata:
-    name: b
-  spec:
-    devices:
-    - name: d
-    driver: gpu
-    pool:
-      name: p
-- apiVersion: resource.k8s.io/v1
-  kind: DeviceTaintRule
-  metadata:
-    name: c
-  spec:
-    deviceSelector:
-      driver: gpu
-    taint:
-      key: m
-kind: List
-`
-	objects := func(text string) (list []any) {
-		if err := dump.ReadAlone(strings.NewReader(text), func(o any, _ []time.Time) { list = append(list, o) }); err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-	if diff := cmp.Diff(objects(asJSON(t, devices)), objects(devices)); diff != "" {
-		t.Errorf("(-JSON +YAML):\n%s", diff)
 	}
 }
 
@@ -478,7 +435,8 @@ func (f forever) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
-// The fields that are read have the same values as in the types of Kubernetes.
+// The fields that are read have the same values as in the types of Kubernetes. Devices have other members than nodes and
+// pods.
 func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	text, err := yaml.YAMLToJSON([]byte(whole))
 	if err != nil {
@@ -507,35 +465,7 @@ func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	}
 }
 
-// Events of both versions of the API are read as one kind.
-func TestAnEventOfEventsK8sIOIsReadLikeACoreOne(t *testing.T) {
-	const event = `apiVersion: events.k8s.io/v1
-kind: Event
-metadata: {name: e, namespace: shop}
-regarding: {kind: Pod, namespace: shop, name: web-0, uid: u2}
-reason: TaintManagerEviction
-note: Marking for deletion Pod shop/web-0
-type: Normal
-eventTime: "2026-05-01T10:00:00.000000Z"
-deprecatedCount: 2
-series: {count: 5, lastObservedTime: "2026-05-01T10:30:00.000000Z"}
-`
-	err := dump.ReadAlone(strings.NewReader(event), func(object any, times []time.Time) {
-		e := object.(*v1.Event)
-		got := []any{e.InvolvedObject.Name, string(e.InvolvedObject.UID), e.Reason, e.Message, e.Type, e.Count, e.Series.Count}
-		if diff := cmp.Diff([]any{"web-0", "u2", "TaintManagerEviction", "Marking for deletion Pod shop/web-0", "Normal", int32(2), int32(5)}, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-		if last := time.Date(2026, 5, 1, 10, 30, 0, 0, time.UTC); !e.LastTimestamp.Time.Equal(last) || !slices.ContainsFunc(times, last.Equal) {
-			t.Errorf("last seen at %v, times %v", e.LastTimestamp, times)
-		}
-	})
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-// They may both be there, without a resourceVersion.
+// They may both be there, without a resourceVersion. The last time is that of the series.
 func TestAnEventIsTheSameInBothVersionsOfTheAPI(t *testing.T) {
 	const common = `kind: Event
 metadata: {name: e, namespace: shop, uid: u}
@@ -562,9 +492,17 @@ reportingController: kubelet
 deprecatedFirstTimestamp: "2026-05-01T10:00:00Z"
 deprecatedCount: 2
 ` + common
-	var got []any
-	err := dump.ReadAlone(strings.NewReader(core+"---\n"+later), func(e any, _ []time.Time) { got = append(got, e) })
-	if err != nil || len(got) != 2 || got[0].(*v1.Event).Source.Host != "n1" || got[0].(*v1.Event).ReportingController != "kubelet" {
+	last := time.Date(2026, 5, 1, 10, 30, 0, 0, time.UTC)
+	var got []*v1.Event
+	err := dump.ReadAlone(strings.NewReader(core+"---\n"+later), func(o any, times []time.Time) {
+		e := o.(*v1.Event)
+		got = append(got, e)
+		if e.InvolvedObject.Name != "web-0" || e.Message != "Stopping" || e.Source.Host != "n1" || e.ReportingController != "kubelet" ||
+			e.Count != 2 || !e.LastTimestamp.Time.Equal(last) || !slices.ContainsFunc(times, last.Equal) {
+			t.Errorf("%+v, times %v", e, times)
+		}
+	})
+	if err != nil || len(got) != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}
 	if diff := cmp.Diff(got[0], got[1]); diff != "" {
@@ -661,6 +599,36 @@ items:
 - apiVersion: v1
   kind: Namespace
   metadata: {name: shop, uid: u7, creationTimestamp: "2026-05-01T08:00:00Z", labels: {team: a}}
+- apiVersion: resource.k8s.io/v1
+  kind: ResourceClaim
+  metadata:
+    name: a
+  status:
+    allocation:
+      devices:
+        results:
+        - device: d
+    reservedFor:
+    - name: pod
+- apiVersion: resource.k8s.io/v1
+  kind: ResourceSlice
+  metadata:
+    name: b
+  spec:
+    devices:
+    - name: d
+    driver: gpu
+    pool:
+      name: p
+- apiVersion: resource.k8s.io/v1
+  kind: DeviceTaintRule
+  metadata:
+    name: c
+  spec:
+    deviceSelector:
+      driver: gpu
+    taint:
+      key: m
 kind: List
 `
 
@@ -670,44 +638,13 @@ func compressed(t *testing.T, by, text string) string {
 	var out bytes.Buffer
 	var w io.WriteCloser = gzip.NewWriter(&out)
 	if by == "zstd" {
-		encoder, err := zstd.NewWriter(&out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w = encoder
+		w = must(zstd.NewWriter(&out))
 	}
-	if _, err := io.WriteString(w, text); err != nil {
-		t.Fatal(err)
-	}
+	must(io.WriteString(w, text))
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// The visitor receives the content of a dump in every supported form.
-func TestADumpMayBeCompressedOrABareArray(t *testing.T) {
-	want, err := names(strings.NewReader(list))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var whole struct{ Items []json.RawMessage }
-	if err := json.Unmarshal([]byte(asJSON(t, list)), &whole); err != nil {
-		t.Fatal(err)
-	}
-	array, err := json.Marshal(whole.Items)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"gzip": compressed(t, "gzip", list), "zstd": compressed(t, "zstd", asJSON(t, list)), "a bare array": string(array),
-		"JSON after YAML": "---\n" + asJSON(t, list),
-	} {
-		got, err := names(strings.NewReader(text))
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
-	}
 }
 
 // The newest timestamp shows how old a dump is.

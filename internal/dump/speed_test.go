@@ -35,14 +35,7 @@ func TestADumpIsReadInThreeTimesTheTimeThatEncodingJSONNeedsToCheckIt(t *testing
 	if testing.Short() {
 		t.Skip("it measures")
 	}
-	from, err := bigdump.Cluster{Nodes: 5, PodsPerNode: 100}.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(io.ReadAll(must(bigdump.Cluster{Nodes: 5, PodsPerNode: 100}.JSON())))
 	took := shortest(7, func() {
 		if err := dump.ReadAlone(bytes.NewReader(text), func(any, []time.Time) {}); err != nil {
 			t.Fatal(err)
@@ -71,14 +64,10 @@ func TestAMustGatherIsReadInTheTimeOfItsObjectsAndOfAWalk(t *testing.T) {
 				t.Fatalf("%s: read %d pods, %v", name, pods, err)
 			}
 		}
-		took := shortest(3, func() { read(gathered(t, c, form, 15_000)) }, func() {
-			one, err1 := form(c)
-			two, err2 := form(c)
-			if err := errors.Join(err1, err2); err != nil {
-				t.Fatal(err)
-			}
-			read(io.MultiReader(one, two))
-		}, func() { walk(t, gathered(t, c, form, 15_000)) })
+		gathered := func() io.Reader { return must(c.MustGather(form, 15_000)) }
+		took := shortest(3, func() { read(gathered()) }, func() {
+			read(io.MultiReader(must(form(c)), must(form(c))))
+		}, func() { walk(t, gathered()) })
 		archive, objects, walked := took[0], took[1], took[2]
 		t.Logf("%s, %d pods: the archive in %s, its objects alone in %s, a walk in %s", name, *podsFlag, archive, objects, walked)
 		if archive > objects*13/10+walked {
@@ -89,14 +78,11 @@ func TestAMustGatherIsReadInTheTimeOfItsObjectsAndOfAWalk(t *testing.T) {
 
 // walk reads an archive to its end.
 func walk(t *testing.T, from io.Reader) {
-	archive := tar.NewReader(from)
-	for {
-		_, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	archive, err := tar.NewReader(from), error(nil)
+	for err == nil {
+		_, err = archive.Next()
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Fatal(err)
 	}
 }

@@ -75,9 +75,7 @@ func tarOf(t *testing.T, files map[string]string) string {
 		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(files[name]))}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := io.WriteString(w, files[name]); err != nil {
-			t.Fatal(err)
-		}
+		must(io.WriteString(w, files[name]))
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -89,13 +87,7 @@ func zipOf(t *testing.T, files map[string]string) string {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		f, err := w.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(f, files[name]); err != nil {
-			t.Fatal(err)
-		}
+		must(io.WriteString(must(w.Create(name)), files[name]))
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -449,10 +441,7 @@ func TestALinkNeverLeavesTheFolder(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "pod.yaml"), filepath.Join(inside, "pod.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.OpenRoot(inside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must(os.OpenRoot(inside))
 	defer root.Close()
 	got, err := treeOf(func(tree *dump.Tree) error { return tree.Folder("d", root.FS()) })
 	if err != nil || got.objects[""] != 1 {

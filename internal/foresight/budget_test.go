@@ -74,7 +74,7 @@ func TestWhatBudgetsWouldBlockIsSaid(t *testing.T) {
 		{"a budget that its controller has not looked at admits none", []any{pod("a", web), budget("web", 5, func(b *policyv1.PodDisruptionBudget) { b.Generation = 1 })}, "web: 0 admitted, 1 asked for, blocks a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := plan(t, ask("gpu:NoExecute"), append([]any{node("n1")}, c.objects...)...)
+			p := plan(ask("gpu:NoExecute"), append([]any{node("n1")}, c.objects...)...)
 			var got []string
 			blocked := map[string]bool{}
 			for _, b := range p.Budgets {
@@ -119,7 +119,7 @@ func TestAPlanForADeadNodeJudgesBudgetsAsTheyWillBe(t *testing.T) {
 		{"a pod that was not ready before", "node.kubernetes.io/unreachable:NoExecute", []any{pod("a", web, unready), budget("web", 0, healthy(2, 2))}, ""},
 	} {
 		got := ""
-		for _, b := range plan(t, ask(test.taint), append([]any{node("n1"), node("n2")}, test.objects...)...).Budgets {
+		for _, b := range plan(ask(test.taint), append([]any{node("n1"), node("n2")}, test.objects...)...).Budgets {
 			got += fmt.Sprint(b.Admits, b.Evictions, len(b.Blocks))
 		}
 		if got != test.want {
@@ -162,7 +162,7 @@ func TestPodsThatNeverGoByEvictAreApartFromThoseWhoseTurnComes(t *testing.T) {
 		{"two budgets select it", evict, []any{budget("web", 1), budget("all", 1, selecting(&metav1.LabelSelector{}))}, true},
 		{"it is deleted later", later, []any{budget("web", 0, none("0"))}, false},
 	} {
-		m := judgedBy(policies(t, c.by), foresight.Focus{}, append(c.budgets, node("n1"), pod("a", labelled("app", "web")))...)
+		m := judgedBy(policies(c.by), foresight.Focus{}, append(c.budgets, node("n1"), pod("a", labelled("app", "web")))...)
 		p, err := m.Plan(ask("gpu:NoExecute"))
 		if err != nil || p.Total.Waiting != 1 || p.Pods[0].NeverGoes != c.want || p.Total.Never == 1 != c.want {
 			t.Errorf("%s: %v, %+v", c.name, err, p.Total)
@@ -172,7 +172,7 @@ func TestPodsThatNeverGoByEvictAreApartFromThoseWhoseTurnComes(t *testing.T) {
 
 func TestAPodThatGoesAnywayWaitsForBudgetsToo(t *testing.T) {
 	web := labelled("app", "web")
-	m := judgedBy(rulesOf(t, policy.Config{Method: policy.Evict}), foresight.Focus{}, node("n1"), node("n2", timed("disk:NoExecute", 0)),
+	m := judgedBy(rulesOf(policy.Config{Method: policy.Evict}), foresight.Focus{}, node("n1"), node("n2", timed("disk:NoExecute", 0)),
 		budget("web", 1), pod("here", web), pod("there", web, on("n2"), tolerates("disk", 120)))
 	p, err := m.Plan(ask("gpu:NoExecute"))
 	if err != nil || p.Total.Blocked != 1 || p.Total.Waiting != 0 || p.Total.AllWaiting != 1 {

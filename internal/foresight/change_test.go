@@ -63,10 +63,7 @@ func TestChangesThatContradictEachOtherAreRefused(t *testing.T) {
 	} {
 		var changes []foresight.Change
 		for text := range strings.FieldsSeq(c.changes) {
-			change, err := foresight.ParseChange(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			change := must(foresight.ParseChange(text))
 			changes = append(changes, change)
 		}
 		err := foresight.Contradiction(changes)

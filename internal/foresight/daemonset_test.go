@@ -25,12 +25,9 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 	drain.Policies[0].Tolerations = &policy.Tolerations{Absent: lasting(0)}
 	tripped := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{outage(func(b *policy.Breaker) { b.Taints[0].Key, b.TopologyKey = "gpu", "" })}}}
 	rate := policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}}}}
-	by := func(c policy.Config) foresight.Ruleset { return rulesOf(t, c) }
+	by := func(c policy.Config) foresight.Ruleset { return rulesOf(c) }
 	limited := foresight.Ruleset{MaxEvictionsPerSecond: 0.001}
-	paused, err := foresight.NewRuleset(policy.Config{}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paused := must(foresight.NewRuleset(policy.Config{}, true))
 	for _, test := range []struct {
 		name          string
 		rules         foresight.Ruleset
@@ -52,10 +49,7 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			m := judgedBy(test.rules, foresight.Focus{}, node("n1"), budget("web", 1),
 				pod("a", ownedBy("DaemonSet/agent"), labelled("app", "web")), pod("b", ownedBy("ReplicaSet/b"), labelled("app", "web")))
-			p, err := m.Plan(ask(test.taint))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(m.Plan(ask(test.taint)))
 			got := map[string]string{}
 			for _, pod := range p.Pods {
 				switch got[pod.Name] = pod.Effect; {
@@ -80,7 +74,7 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 
 func TestExplainAndPendingNameTheDaemonSetController(t *testing.T) {
 	n := node("n1", timed("gpu:NoExecute", -1))
-	held := policies(t, policy.Policy{Name: "q", Method: policy.Hold})
+	held := policies(policy.Policy{Name: "q", Method: policy.Hold})
 	m := judgedBy(held, foresight.Focus{}, n, pod("a", ownedBy("DaemonSet/agent")))
 	const want = "taint gpu:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated; the DaemonSet controller deletes such pods, and asks no policy, guard or budget"
 	e := explained(m, noon)

@@ -62,23 +62,14 @@ func onDevices(taint string) foresight.Question {
 }
 
 // asked loads the objects as those of a cluster of this version, and returns the plan.
-func asked(t *testing.T, q foresight.Question, r foresight.Reading, objects ...any) *foresight.Plan {
-	t.Helper()
-	m, err := load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, r, objects...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := m.Plan(q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+func asked(q foresight.Question, r foresight.Reading, objects ...any) *foresight.Plan {
+	return must(must(load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, r, objects...)).Plan(q))
 }
 
 var kubernetes = foresight.Reading{Kubernetes: 37002}
 
 func TestAPlanOfDevicesHasTheirUsersAndWhoLosesAllReplicas(t *testing.T) {
-	p := asked(t, onDevices("xid:NoExecute"), kubernetes, node("n1"), node("n2"), gpus(),
+	p := asked(onDevices("xid:NoExecute"), kubernetes, node("n1"), node("n2"), gpus(),
 		pod("a", using, ownedBy("StatefulSet/s")), uses("a", "a", 0),
 		pod("b", using, ownedBy("StatefulSet/s")), uses("b", "a", 30),
 		pod("c", using, ownedBy("StatefulSet/t")), uses("c", "b", -1),
@@ -113,7 +104,7 @@ func TestAPodThatOnlyAReplacedRuleEvictsIsSaved(t *testing.T) {
 	old.Spec.DeviceSelector, old.Spec.Taint = &resourcev1.DeviceTaintSelector{Device: new("a")}, deviceTaint("xid:NoExecute")
 	q := onDevices("xid:NoExecute")
 	q.Devices[0].Selector.Device = new("b")
-	p := asked(t, q, kubernetes, node("n1"), gpus(), old, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "b", 0))
+	p := asked(q, kubernetes, node("n1"), gpus(), old, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "b", 0))
 	got := map[string]string{}
 	for _, p := range p.Pods {
 		got[p.Name] = p.Effect
@@ -140,10 +131,7 @@ func TestTheEarlierOfNodeAndDeviceComesFirst(t *testing.T) {
 		"a pod without a node":                {[]any{node("n1"), gpus("xid:NoExecute"), pod("a", using, on(""), in(v1.PodPending)), uses("a", "a", 0)}, "stays", false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := load(foresight.Ruleset{}, foresight.Focus{}, kubernetes, test.objects...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(load(foresight.Ruleset{}, foresight.Focus{}, kubernetes, test.objects...))
 			e := explained(m, noon)
 			if got := told(e.Prediction); got != test.want || (e.Prediction.Device != nil) != test.byDevice {
 				t.Errorf("got %s by %v, want %s", got, e.Prediction.Device, test.want)
@@ -160,11 +148,8 @@ func TestTheEarlierOfNodeAndDeviceComesFirst(t *testing.T) {
 }
 
 func TestExplainShowsTheTaintsOfTheNodeAndOfTheDevices(t *testing.T) {
-	m, err := load(foresight.Ruleset{}, foresight.Focus{}, kubernetes, node("n1", timed("slow:NoExecute", -1)),
-		gpus("xid:NoExecute", "hot:NoSchedule"), pod("a", using, tolerates("slow", 60)), uses("a", "a", 30))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(load(foresight.Ruleset{}, foresight.Focus{}, kubernetes, node("n1", timed("slow:NoExecute", -1)),
+		gpus("xid:NoExecute", "hot:NoSchedule"), pod("a", using, tolerates("slow", 60)), uses("a", "a", 30)))
 	e := explained(m, noon)
 	var got []string
 	for _, taint := range e.Taints {
@@ -189,7 +174,7 @@ func TestExplainShowsTheTaintsOfTheNodeAndOfTheDevices(t *testing.T) {
 }
 
 func TestAPlanOfNodesCountsPodsThatTaintsOfDevicesEvict(t *testing.T) {
-	p := asked(t, ask("slow:NoExecute"), kubernetes, node("n1"), node("n2"), gpus("xid:NoExecute"),
+	p := asked(ask("slow:NoExecute"), kubernetes, node("n1"), node("n2"), gpus("xid:NoExecute"),
 		pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "a", 30), pod("c", using, on("n2")), uses("c", "a", 0))
 	var got []string
 	for _, p := range p.Pods {
@@ -216,10 +201,7 @@ func TestWhatIsUnknownAboutDevicesIsSaid(t *testing.T) {
 		"nothing about a pod that has finished": {dumped, []any{node("n1"), gpus(), pod("a", using, in(v1.PodSucceeded))}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := load(foresight.Ruleset{}, foresight.Focus{}, test.read, test.objects...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(load(foresight.Ruleset{}, foresight.Focus{}, test.read, test.objects...))
 			if got := strings.Join(m.Pending(noon, nil).Incomplete, "; "); got != test.want {
 				t.Errorf("pending: got %q, want %q", got, test.want)
 			}
@@ -255,7 +237,7 @@ func TestWhatVersionsDecideDifferentlyIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := foresight.Reading{Dumped: true, From: "the dump", Kubernetes: test.version, Journal: foresight.NewJournal("", "", "")}
-			p := asked(t, onDevices("xid:NoExecute"), r, node("n1"), gpus(), pod("a", using), test.claim)
+			p := asked(onDevices("xid:NoExecute"), r, node("n1"), gpus(), pod("a", using), test.claim)
 			if got := told(&p.Pods[0].Prediction); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -283,7 +265,7 @@ func TestARuleThatEvictsNobodyIsNoted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := onDevices(test.taint)
 			q.Devices[0].Selector = test.selector
-			p := asked(t, q, kubernetes, node("n1"), gpus(), pod("a", using), uses("a", "a", 0))
+			p := asked(q, kubernetes, node("n1"), gpus(), pod("a", using), uses("a", "a", 0))
 			if diff := cmp.Diff([]string{test.want}, p.Notes); diff != "" || p.Total.Evict > 0 {
 				t.Errorf("%d pods go: %s", p.Total.Evict, diff)
 			}
@@ -305,7 +287,7 @@ func TestATaintOfADeviceThatDoesNotExistIsRefused(t *testing.T) {
 func TestAPoolThatLacksSlicesIsNoted(t *testing.T) {
 	half := gpus()
 	half.Spec.Pool.ResourceSliceCount = 3
-	p := asked(t, onDevices("xid:NoExecute"), kubernetes, node("n1"), half, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "a", 0))
+	p := asked(onDevices("xid:NoExecute"), kubernetes, node("n1"), half, pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "a", 0))
 	if len(p.Notes) != 1 || !strings.HasPrefix(p.Notes[0], "pool gpu/n1 has 1 of 3 ResourceSlices of generation 1, ") {
 		t.Errorf("the notes are %q", p.Notes)
 	}

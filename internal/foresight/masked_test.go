@@ -7,32 +7,17 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 )
 
 // scrubbed returns a model of the objects of a dump in which a redactor may have masked values.
-func scrubbed(t *testing.T, focus foresight.Focus, objects ...any) *foresight.Model {
-	t.Helper()
+func scrubbed(focus foresight.Focus, objects ...any) *foresight.Model {
 	b := foresight.NewBuilder(foresight.Ruleset{}, focus).New(func(value string) bool { return value == "REDACTED" })
 	for _, o := range objects {
 		b.Add(o)
 	}
-	m, err := b.Load(foresight.Reading{From: "x", Dumped: true, At: noon}, foresight.Moment{At: noon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func parsedSelector(t *testing.T, text string) labels.Selector {
-	t.Helper()
-	s, err := labels.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(b.Load(foresight.Reading{From: "x", Dumped: true, At: noon}, foresight.Moment{At: noon}))
 }
 
 // A pod that may be on a node in question, or in the focus, is never left out without a word.
@@ -55,19 +40,16 @@ func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
 	} {
 		focus := foresight.Focus{}
 		if c.selector != "" {
-			focus.Labels = parsedSelector(t, c.selector)
+			focus.Labels = selects(c.selector)
 		}
-		m := scrubbed(t, focus, node("n1", timed("gpu:NoExecute", -60)), node("n2"), c.pod)
+		m := scrubbed(focus, node("n1", timed("gpu:NoExecute", -60)), node("n2"), c.pod)
 		pending := m.Pending(noon, []string{"n1", "n2"})
 		if got := strings.Join(pending.Names(), " ") + "|" + strings.Join(pending.Incomplete, "|"); got != c.pending {
 			t.Errorf("%s: pending: %s", c.name, got)
 		}
 		q := ask("disk:NoExecute")
 		q.Names = []string{"n1", "n2"}
-		p, err := m.Plan(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(m.Plan(q))
 		var names []string
 		for _, pod := range p.Pods {
 			if pod.Evict {
@@ -95,8 +77,8 @@ func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
 		{"zone=a,rack=r", "no node matches rack=r,zone=a"},
 	} {
 		q := ask("gpu:NoExecute")
-		q.Selection = foresight.Selection{Selector: parsedSelector(t, c.selector)}
-		p, err := scrubbed(t, foresight.Focus{Nodes: &q.Selection}, zoned("n1", "a"), zoned("n2", "REDACTED")).Plan(q)
+		q.Selection = foresight.Selection{Selector: selects(c.selector)}
+		p, err := scrubbed(foresight.Focus{Nodes: &q.Selection}, zoned("n1", "a"), zoned("n2", "REDACTED")).Plan(q)
 		got := fmt.Sprint(err)
 		if err == nil {
 			var names []string

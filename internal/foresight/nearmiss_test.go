@@ -12,7 +12,7 @@ import (
 
 func TestATolerationThatNearlyMatchesIsNamedWithTheOneDifference(t *testing.T) {
 	forNoSchedule := func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = v1.TaintEffectNoSchedule }
-	without := rulesOf(t, policy.Config{Rules: taint.Rules{NoComparison: true}})
+	without := rulesOf(policy.Config{Rules: taint.Rules{NoComparison: true}})
 	for _, c := range []struct {
 		name  string
 		by    foresight.Ruleset
@@ -36,8 +36,8 @@ func TestATolerationThatNearlyMatchesIsNamedWithTheOneDifference(t *testing.T) {
 		{"two differences", foresight.Ruleset{}, "gpu=true:NoExecute", pod("a", toleration("gpu", "Equal", "True"), forNoSchedule), ""},
 		{"another key", foresight.Ruleset{}, "gpu:NoExecute", pod("a", toleration("disk", "Exists", "")), ""},
 		{"a shorter one", foresight.Ruleset{}, "gpu:NoExecute", pod("a", tolerates("gpu", 300), tolerates("GPU", 60)), ""},
-		{"a trigger, for which tolerations count as for NoExecute", policies(t, drains("gpu")), "gpu=true:NoSchedule", pod("a", ownedBy("ReplicaSet/a"), toleration("gpu", "Exists", ""), func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(300)) }), ""},
-		{"the value, for a trigger", policies(t, drains("gpu")), "gpu=true:NoSchedule", pod("a", ownedBy("ReplicaSet/a"), toleration("gpu", "Equal", "True")), `gpu=True:NoExecute: its value is "True", and the taint's "true"`},
+		{"a trigger, for which tolerations count as for NoExecute", policies(drains("gpu")), "gpu=true:NoSchedule", pod("a", ownedBy("ReplicaSet/a"), toleration("gpu", "Exists", ""), func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(300)) }), ""},
+		{"the value, for a trigger", policies(drains("gpu")), "gpu=true:NoSchedule", pod("a", ownedBy("ReplicaSet/a"), toleration("gpu", "Equal", "True")), `gpu=True:NoExecute: its value is "True", and the taint's "true"`},
 		{"none", foresight.Ruleset{}, "gpu:NoExecute", pod("a"), ""},
 	} {
 		e := explained(judgedBy(c.by, foresight.Focus{}, node("n1", timed(c.taint, -5)), c.pod), noon)

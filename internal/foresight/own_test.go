@@ -31,18 +31,12 @@ func TestAnswersSayThatTheProgramsOwnPodsGoLast(t *testing.T) {
 		objects := append([]any{node("n1", timed("gpu:NoExecute", -60))}, test.pods...)
 		journal := foresight.NewJournal("", "", "")
 		journal.Lease.Spec = &coordinationv1.LeaseSpec{HolderIdentity: &test.holder}
-		m, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{Journal: journal}, objects...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{Journal: journal}, objects...))
 		want := ""
 		if test.want != "" {
 			want = "taint-manager's own pods are evicted last, one at a time: " + test.want + "; each waits up to 1m for other evictions, and up to 1m for another replica to be Ready"
 		}
-		p, err := m.Plan(ask("disk:NoExecute"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(m.Plan(ask("disk:NoExecute")))
 		pending := m.Pending(noon, nil)
 		for answer, notes := range map[string][]string{"plan": p.Notes, "pending": pending.Notes} {
 			if got := noted(notes, "own pods"); got != (want != "") || !noted(notes, want) {

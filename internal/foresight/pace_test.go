@@ -12,7 +12,7 @@ import (
 )
 
 func TestThePaceOfARateAndOfTheLimitIsAnswered(t *testing.T) {
-	rate := rulesOf(t, policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{
+	rate := rulesOf(policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{
 		Name: "slow", Taints: []policy.TaintKey{{Key: "gpu"}}, EvictionsPerSecond: 0.001, Burst: 1,
 	}}}})
 	limit, both := foresight.Ruleset{MaxEvictionsPerSecond: 0.001}, rate
@@ -50,8 +50,7 @@ func TestThePaceOfARateAndOfTheLimitIsAnswered(t *testing.T) {
 }
 
 // explainedAmong explains the pod a, with what was added for the whole cluster.
-func explainedAmong(t *testing.T, by foresight.Ruleset, a *v1.Pod, others ...any) *foresight.Explanation {
-	t.Helper()
+func explainedAmong(by foresight.Ruleset, a *v1.Pod, others ...any) *foresight.Explanation {
 	b := foresight.NewBuilder(by, foresight.Focus{})
 	all := b.WholeCluster()
 	b.Add(a)
@@ -63,11 +62,7 @@ func explainedAmong(t *testing.T, by foresight.Ruleset, a *v1.Pod, others ...any
 		all.Add(o)
 	}
 	b.SetWholeCluster(all)
-	m, err := b.Load(foresight.Reading{}, foresight.Moment{At: noon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return explained(m, noon)
+	return explained(must(b.Load(foresight.Reading{}, foresight.Moment{At: noon})), noon)
 }
 
 func TestAnExplanationSaysWhenThePodGoesAtTheEarliest(t *testing.T) {
@@ -78,8 +73,8 @@ func TestAnExplanationSaysWhenThePodGoesAtTheEarliest(t *testing.T) {
 		}
 		return policy.Guards{Rates: []policy.Rate{r}}
 	}
-	one := rulesOf(t, policy.Config{Guards: rate(1, "gpu")})
-	evicts := rulesOf(t, policy.Config{Guards: rate(1, "gpu"), Method: policy.Evict})
+	one := rulesOf(policy.Config{Guards: rate(1, "gpu")})
+	evicts := rulesOf(policy.Config{Guards: rate(1, "gpu"), Method: policy.Evict})
 	urgent := func(p *v1.Pod) { p.Spec.Priority = new(int32(1)) }
 	elsewhere := func(p *v1.Pod) { p.Namespace = "other" }
 	away := func(p *v1.Pod) { p.Spec.NodeName = "n2" }
@@ -93,8 +88,8 @@ func TestAnExplanationSaysWhenThePodGoesAtTheEarliest(t *testing.T) {
 		declined bool    // no limit delays any
 	}{
 		"alone":                        {by: one, a: pod("a"), others: []any{gpu("n1")}, declined: true},
-		"the burst covers all":         {by: rulesOf(t, policy.Config{Guards: rate(2, "gpu")}), a: pod("a"), others: []any{gpu("n1"), pod("0")}, declined: true},
-		"another taint's rate":         {by: rulesOf(t, policy.Config{Guards: rate(1, "disk")}), a: pod("a"), others: []any{gpu("n1"), pod("0")}, declined: true},
+		"the burst covers all":         {by: rulesOf(policy.Config{Guards: rate(2, "gpu")}), a: pod("a"), others: []any{gpu("n1"), pod("0")}, declined: true},
+		"another taint's rate":         {by: rulesOf(policy.Config{Guards: rate(1, "disk")}), a: pod("a"), others: []any{gpu("n1"), pod("0")}, declined: true},
 		"a taint without a rate":       {by: one, a: pod("a"), others: []any{node("n1", timed("gpu:NoExecute", -60), timed("disk:NoExecute", -60)), pod("0")}, declined: true},
 		"after one":                    {by: one, a: pod("a"), others: []any{gpu("n1"), pod("0")}, starts: 1000, delayed: 1},
 		"after one by a limit":         {by: foresight.Ruleset{MaxEvictionsPerSecond: 0.001}, a: pod("a"), others: []any{gpu("n1"), pod("0")}, starts: 1000, delayed: 1},
@@ -110,7 +105,7 @@ func TestAnExplanationSaysWhenThePodGoesAtTheEarliest(t *testing.T) {
 		"one of a DaemonSet":           {by: one, a: pod("a"), others: []any{gpu("n1"), pod("0", ownedBy("DaemonSet/d"))}, declined: true},
 		"it is of a DaemonSet":         {by: one, a: pod("a", ownedBy("DaemonSet/d")), others: []any{gpu("n1"), pod("0"), pod("1")}, declined: true},
 	} {
-		e := explainedAmong(t, test.by, test.a, test.others...)
+		e := explainedAmong(test.by, test.a, test.others...)
 		switch {
 		case test.declined != (e.Pace == nil), e.Pace != nil && e.Pace.Delayed != test.delayed:
 			t.Errorf("%s: %+v", name, e.Pace)

@@ -99,10 +99,7 @@ func TestHowAPodWentIsTold(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, e.Past)
 		}
 	}
-	m, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{EventsUnknown: "this user may not list events"}, going, node("n1"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{EventsUnknown: "this user may not list events"}, going, node("n1")))
 	if got := explained(m, noon).History; got != "whether taint-manager evicted it is unknown, because this user may not list events" {
 		t.Errorf("without events: %s", got)
 	}
@@ -133,7 +130,7 @@ func TestWhatHasProbablyEndedAnEvictionIsTold(t *testing.T) {
 
 // What is in the way of a pod that should be gone is known from its events, or from its budgets.
 func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
-	evict := rulesOf(t, policy.Config{Method: policy.Evict})
+	evict := rulesOf(policy.Config{Method: policy.Evict})
 	web := pod("a", labelled("app", "web"), func(p *v1.Pod) { p.UID = "u1" })
 	old, young := node("n1", timed("gpu:NoExecute", -60)), node("n1", timed("gpu:NoExecute", 0))
 	block := happened("u1", -50, "EvictionBlocked", blocked)
@@ -146,7 +143,7 @@ func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
 		{"by its events", foresight.Ruleset{}, []any{web, old, block}, "the eviction is blocked (pdb): The budget needs 1 (event of 2026-05-01T11:59:10Z)"},
 		{"by its budget", evict, []any{web, old, budget("web", 0)}, "PodDisruptionBudget web allows no disruption now"},
 		{"by its budget, whose missing pod it is", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2), expects(2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
-		{"by its budget, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2), expects(2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead"},
+		{"by its budget, until its policy deletes it", policies(policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2), expects(2))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead"},
 		{"by its budget, which another unready pod can fill", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), node("n2"), pod("b", labelled("app", "web"), unready, on("n2")), budget("web", 0, healthy(1, 2), expects(3))}, "PodDisruptionBudget web allows no disruption now"},
 		{"by its budget, which lacks two pods of dead nodes", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), pod("b", labelled("app", "web"), unready), budget("web", 0, healthy(1, 2), expects(3))}, "PodDisruptionBudget web allows no disruption, and can't recover while this pod exists, which is not ready because its node is dead; use a policy with method: Delete, or with deleteAfter"},
 		{"by its budget, whose pods were not counted", evict, []any{pod("a", labelled("app", "web"), unready), node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, healthy(1, 2))}, "PodDisruptionBudget web allows no disruption now"},
@@ -156,7 +153,7 @@ func TestWhatIsInTheWayOfAnOverduePodIsNamed(t *testing.T) {
 		{"a budget that is not asked", foresight.Ruleset{}, []any{web, old, budget("web", 0)}, ""},
 		{"not overdue, by its budget, which permits nothing", evict, []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, "never by Evict: PodDisruptionBudget web permits no disruption at all"},
 		{"not overdue, by two budgets", evict, []any{web, young, budget("web", 1), budget("two", 1, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "web" })}, "several PodDisruptionBudgets select it, and the API server never evicts such a pod"},
-		{"not overdue, until its policy deletes it", policies(t, policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, ""},
+		{"not overdue, until its policy deletes it", policies(policy.Policy{Name: "late", Method: policy.Evict, DeleteAfter: &metav1.Duration{Duration: time.Hour}}), []any{web, young, budget("web", 0, expects(1), healthy(1, 1))}, ""},
 		{"a pod that stays", evict, []any{web, node("n1"), budget("web", 0, expects(1), healthy(1, 1))}, ""},
 		{"not overdue", evict, []any{web, young, budget("web", 0), block}, ""},
 	} {
@@ -234,8 +231,8 @@ func patched(t *testing.T, p *v1.Pod, quoted string) {
 
 func TestNoCommandPromisesWhatItDoesNotDo(t *testing.T) {
 	unreachable, gpu := timed("node.kubernetes.io/unreachable:NoExecute", -5), timed("gpu:NoExecute", -5)
-	evict := rulesOf(t, policy.Config{Method: policy.Evict})
-	decides := policies(t, policy.Policy{Name: "p", Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, Method: policy.Delete})
+	evict := rulesOf(policy.Config{Method: policy.Evict})
+	decides := policies(policy.Policy{Name: "p", Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, Method: policy.Delete})
 	for _, c := range []struct {
 		name    string
 		by      foresight.Ruleset

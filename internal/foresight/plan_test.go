@@ -57,7 +57,7 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := plan(t, ask(c.taints...), c.node, c.pod)
+			p := plan(ask(c.taints...), c.node, c.pod)
 			if len(p.Pods) != 1 {
 				t.Fatalf("got %d pods", len(p.Pods))
 			}
@@ -70,13 +70,10 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 
 func TestAPodStaysBecauseAPolicyNamesTheTaintWithNoExecuteOnly(t *testing.T) {
 	const only = "policy gpu names this taint with NoExecute only"
-	by := policies(t, policy.Policy{Name: "gpu", Method: policy.Delete, Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}})
+	by := policies(policy.Policy{Name: "gpu", Method: policy.Delete, Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}})
 	for _, n := range []*v1.Node{node("n1"), node("n1", parsed("gpu:NoSchedule"))} {
 		m := judgedBy(by, foresight.Focus{}, n, pod("a"))
-		p, err := m.Plan(ask("gpu:NoSchedule"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(m.Plan(ask("gpu:NoSchedule")))
 		if p.Pods[0].Reason != only+" (gpu:NoSchedule)" || !noted(p.Notes, "its effect is not NoExecute, and "+only) {
 			t.Errorf("plan: %s, %q", p.Pods[0].Reason, p.Notes)
 		}
@@ -87,7 +84,7 @@ func TestAPodStaysBecauseAPolicyNamesTheTaintWithNoExecuteOnly(t *testing.T) {
 }
 
 func TestWhoGoesWithoutThePlanTooIsSaid(t *testing.T) {
-	p := plan(t, ask("gpu:NoExecute", "old-"), node("n1", timed("disk:NoExecute", -60), timed("old:NoExecute", -60)),
+	p := plan(ask("gpu:NoExecute", "old-"), node("n1", timed("disk:NoExecute", -60), timed("old:NoExecute", -60)),
 		pod("overdue", tolerates("gpu", -1), tolerates("old", -1)),
 		pod("both", tolerates("gpu", 30), tolerates("disk", 300), tolerates("old", -1)),
 		pod("only-now", tolerates("disk", -1), tolerates("old", -1)),
@@ -114,7 +111,7 @@ func TestWhoGoesWithoutThePlanTooIsSaid(t *testing.T) {
 }
 
 func TestPodsAreInTheOrderInWhichTheyGo(t *testing.T) {
-	p := plan(t, ask("gpu:NoExecute"), node("n1"),
+	p := plan(ask("gpu:NoExecute"), node("n1"),
 		pod("z-stays", tolerates("gpu", -1)), pod("late", tolerates("gpu", 9)), pod("b"), pod("a"), pod("a-stays", tolerates("gpu", -1)))
 	var got []string
 	for _, pod := range p.Pods {
@@ -132,7 +129,7 @@ func TestPodsOfOtherNodesAndNamespacesAreLeftOut(t *testing.T) {
 	other := pod("other")
 	other.Namespace = "bank"
 	objects := []any{node("n1"), node("n2"), pod("a", labelled("app", "a")), pod("b", on("n2")), pod("c", on("")), other, budget("a", 1)}
-	if p := plan(t, ask("gpu:NoExecute"), objects...); len(p.Pods) != 2 || len(p.Namespaces) != 2 {
+	if p := plan(ask("gpu:NoExecute"), objects...); len(p.Pods) != 2 || len(p.Namespaces) != 2 {
 		t.Errorf("got %+v", p.Pods)
 	}
 	q := ask("gpu:NoExecute")
@@ -152,28 +149,21 @@ func TestTheOrderOfTheObjectsDoesNotMatter(t *testing.T) {
 	backwards := slices.Clone(objects)
 	slices.Reverse(backwards)
 	selected := ask("gpu:NoExecute")
-	selected.Names, selected.Selector = nil, selects(t, "name in (n1, n2)")
+	selected.Names, selected.Selector = nil, selects("name in (n1, n2)")
 	printed := cmpopts.IgnoreUnexported(foresight.BudgetPlan{}, foresight.PlannedPod{})
 	for _, q := range []foresight.Question{ask("gpu:NoExecute"), selected} {
-		if diff := cmp.Diff(plan(t, q, objects...), plan(t, q, backwards...), printed); diff != "" {
+		if diff := cmp.Diff(plan(q, objects...), plan(q, backwards...), printed); diff != "" {
 			t.Errorf("%v (-forwards +backwards):\n%s", q.Names, diff)
 		}
 	}
 }
 
-func selects(t *testing.T, s string) labels.Selector {
-	t.Helper()
-	selector, err := labels.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return selector
-}
+func selects(s string) labels.Selector { return must(labels.Parse(s)) }
 
 func TestAnOwnerThatLosesAllItsReplicasIsSaid(t *testing.T) {
 	web := func(p *v1.Pod) { ownedBy("ReplicaSet/web-5d4")(p); labelled("pod-template-hash", "5d4")(p) }
 	webNew := func(p *v1.Pod) { ownedBy("ReplicaSet/web-7c6")(p); labelled("pod-template-hash", "7c6")(p) }
-	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2"),
+	p := plan(ask("gpu:NoExecute"), node("n1"), node("n2"),
 		pod("web-1", web), pod("web-2", webNew), pod("web-old", web, on("n2"), in(v1.PodFailed)), pod("web-going", web, on("n2"), deleted),
 		pod("api-1", ownedBy("ReplicaSet/api-5d4")), pod("api-2", ownedBy("ReplicaSet/api-5d4"), on("n2")),
 		pod("db-0", ownedBy("StatefulSet/db")), pod("db-1", ownedBy("StatefulSet/db"), on("")),
@@ -208,20 +198,16 @@ func TestAnOwnerThatLosesItsLastReadyReplicaIsSaid(t *testing.T) {
 		"the only ready one goes anyway":      {[]any{pod("a", web, unready), pod("b", web, on("n3")), pod("c", web, on("n2"), unready)}, false},
 		"the other is on a node not in focus": {[]any{pod("a", web), pod("b", web, on("n2"), unready), pod("c", web, on("n2"))}, false},
 	} {
-		p := plan(t, ask("gpu:NoExecute"), append(test.pods, node("n1"), node("n2"), node("n3", dead))...)
+		p := plan(ask("gpu:NoExecute"), append(test.pods, node("n1"), node("n2"), node("n3", dead))...)
 		if o := p.Owners[0]; o.LosesReady != test.loses {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
 }
 
-func TestOwnersAreToldApartByTheirUIDs(t *testing.T) {
+func TestOwnersAreToldApartByTheirUIDsAndTheGroupsOfTheirAPIs(t *testing.T) {
 	made := func(uid string) func(*v1.Pod) {
 		return func(p *v1.Pod) { ownedBy("StatefulSet/db")(p); p.OwnerReferences[0].UID = types.UID(uid) }
-	}
-	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2"), pod("a", made("u1")), pod("b", made("u2"), on("n2")))
-	if len(p.Owners) != 1 || !p.Owners[0].LosesAll {
-		t.Errorf("got %+v", p.Owners)
 	}
 	ofHash := func(uid, hash string) func(*v1.Pod) {
 		return func(p *v1.Pod) {
@@ -230,31 +216,29 @@ func TestOwnersAreToldApartByTheirUIDs(t *testing.T) {
 			p.OwnerReferences[0].UID = types.UID(uid)
 		}
 	}
-	p = plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", ofHash("u1", "5d4")), pod("b", ofHash("u2", "7c6")))
-	if len(p.Owners) != 1 || p.Owners[0].String() != "Deployment/web" {
-		t.Errorf("the ReplicaSets of one Deployment: %+v", p.Owners)
-	}
-}
-
-func TestOwnersOfOneKindAndNameAreToldApartByTheGroupOfTheirAPI(t *testing.T) {
 	volcano := func(p *v1.Pod) {
 		ownedBy("Job/train")(p)
 		p.OwnerReferences[0].APIVersion = "batch.volcano.sh/v1alpha1"
 	}
-	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2"), pod("a", ownedBy("Job/train")), pod("b", volcano, on("n2")))
-	if len(p.Owners) != 1 || !p.Owners[0].LosesAll || p.Owners[0].String() != "Job/train" {
-		t.Errorf("got %+v", p.Owners)
-	}
-	p = plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", volcano))
-	if got := p.Owners[0].String(); got != "Job.batch.volcano.sh/train" {
-		t.Errorf("got %s", got)
-	}
-}
-
-func TestAnOwnerThatIsNoControllerIsNone(t *testing.T) {
-	p := plan(t, ask("gpu:NoExecute"), node("n1"), pod("a", func(p *v1.Pod) { ownedBy("Job/x")(p); p.OwnerReferences[0].Controller = nil }))
-	if p.Pods[0].Owner != nil {
-		t.Errorf("got %v", p.Pods[0].Owner)
+	for name, c := range map[string]struct {
+		pods []any
+		want string // the owners that lose all replicas
+	}{
+		"another UID":                       {[]any{pod("a", made("u1")), pod("b", made("u2"), on("n2"))}, "[StatefulSet/db]"},
+		"the ReplicaSets of one Deployment": {[]any{pod("a", ofHash("u1", "5d4")), pod("b", ofHash("u2", "7c6"))}, "[Deployment/web]"},
+		"another group":                     {[]any{pod("a", ownedBy("Job/train")), pod("b", volcano, on("n2"))}, "[Job/train]"},
+		"a group that is not built in":      {[]any{pod("a", volcano)}, "[Job.batch.volcano.sh/train]"},
+		"an owner that is no controller":    {[]any{pod("a", ownedBy("Job/x"), func(p *v1.Pod) { p.OwnerReferences[0].Controller = nil })}, "[]"},
+	} {
+		var got []string
+		for _, o := range plan(ask("gpu:NoExecute"), append(c.pods, node("n1"), node("n2"))...).Owners {
+			if o.LosesAll {
+				got = append(got, o.String())
+			}
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: got %v, want %s", name, got, c.want)
+		}
 	}
 }
 
@@ -266,7 +250,7 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 		t.Errorf("unknown nodes: got %v", err)
 	}
 	none := ask("gpu:NoExecute")
-	none.Selection = foresight.Selection{Selector: selects(t, "rack=7")}
+	none.Selection = foresight.Selection{Selector: selects("rack=7")}
 	_, err = planned(none, node("n1"))
 	if e := new(foresight.QuestionError); !errors.As(err, &e) || err.Error() != "no node matches rack=7" {
 		t.Errorf("nothing selected: got %v", err)
@@ -280,7 +264,7 @@ func TestAQuestionThatDoesNotFitIsRefused(t *testing.T) {
 func TestChangesThatDoLessThanOneMightExpectAreNoted(t *testing.T) {
 	q := ask("gpu=a:NoExecute", "disk:NoSchedule", "old-")
 	q.Names = []string{"n1", "n2"}
-	p := plan(t, q, node("n1", timed("gpu=a:NoExecute", -60), parsed("old:NoSchedule")), node("n2", parsed("gpu=b:NoExecute")))
+	p := plan(q, node("n1", timed("gpu=a:NoExecute", -60), parsed("old:NoSchedule")), node("n2", parsed("gpu=b:NoExecute")))
 	want := []string{
 		"gpu=a:NoExecute is already on n1, so its countdowns continue",
 		"gpu=a:NoExecute replaces a taint with another value on n2",
@@ -311,7 +295,7 @@ func TestARemovalThatIsGivenTwiceCountsOnce(t *testing.T) {
 	} {
 		q := ask(c.changes...)
 		q.Names = []string{"n1", "n2"}
-		p := plan(t, q, node("n1", timed("gpu:NoExecute", -60)), node("n2"))
+		p := plan(q, node("n1", timed("gpu:NoExecute", -60)), node("n2"))
 		if diff := cmp.Diff(c.want, p.Nodes[0].Changes); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.changes, diff)
 		}
@@ -324,7 +308,7 @@ func TestARemovalThatIsGivenTwiceCountsOnce(t *testing.T) {
 func TestWhatComesAnywayOnOtherNodesAsksBudgetsInTheOrderOfTime(t *testing.T) {
 	web := labelled("app", "web")
 	owner := ownedBy("StatefulSet/web")
-	p := plan(t, ask("gpu:NoExecute"), node("n1"), node("n2", timed("disk:NoExecute", -60)), node("n3"), budget("web", 1),
+	p := plan(ask("gpu:NoExecute"), node("n1"), node("n2", timed("disk:NoExecute", -60)), node("n3"), budget("web", 1),
 		pod("here", web, owner, tolerates("gpu", 300)), pod("there", web, owner, on("n2"), tolerates("disk", 120)),
 		pod("stays", web, on("n2"), tolerates("disk", -1)), pod("other", web, on("n3")))
 	var got []string
@@ -345,14 +329,8 @@ func TestWhatComesAnywayOnOtherNodesAsksBudgetsInTheOrderOfTime(t *testing.T) {
 
 func TestAPlanSaysThatASwappedTaintMayHaveBegunEarlier(t *testing.T) {
 	for taint, want := range map[string]bool{"node.kubernetes.io/not-ready:NoExecute": true, "gpu:NoExecute": false} {
-		m, err := load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{}, node("n1", timed(taint, -20)), pod("a", tolerates("gpu", 300)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := m.Plan(ask("disk:NoExecute"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{}, node("n1", timed(taint, -20)), pod("a", tolerates("gpu", 300))))
+		p := must(m.Plan(ask("disk:NoExecute")))
 		if got := noted(p.Notes, "share one countdown"); got != want {
 			t.Errorf("%s: the notes are %q", taint, p.Notes)
 		}

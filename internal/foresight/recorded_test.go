@@ -50,23 +50,14 @@ func outage(change ...func(*policy.Breaker)) policy.Breaker {
 
 func byHand(b *policy.Breaker) { b.Reset = policy.Manual }
 
-func rulesOf(t *testing.T, c policy.Config) foresight.Ruleset {
-	t.Helper()
-	rules, err := foresight.NewRuleset(c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rules
+func rulesOf(c policy.Config) foresight.Ruleset { return must(foresight.NewRuleset(c, false)) }
+
+func policies(list ...policy.Policy) foresight.Ruleset {
+	return rulesOf(policy.Config{Policies: list})
 }
 
-func policies(t *testing.T, list ...policy.Policy) foresight.Ruleset {
-	t.Helper()
-	return rulesOf(t, policy.Config{Policies: list})
-}
-
-func breakers(t *testing.T, list ...policy.Breaker) foresight.Ruleset {
-	t.Helper()
-	return rulesOf(t, policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: list}})
+func breakers(list ...policy.Breaker) foresight.Ruleset {
+	return rulesOf(policy.Config{Policies: []policy.Policy{lingers}, Guards: policy.Guards{Breakers: list}})
 }
 
 // zoned returns a node of zone a.
@@ -91,7 +82,7 @@ func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{
 // A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead;
 // from now if the journal has no start of it.
 func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
-	rules := policies(t, drains("drain"), audited(drains("try")))
+	rules := policies(drains("drain"), audited(drains("try")))
 	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))
 	added := taint.History{{Taint: timed("drain:NoSchedule", -20), Since: at(-15)}}
 	for _, c := range []struct {
@@ -127,7 +118,7 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 }
 
 func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
-	e := explained(judgedBy(policies(t, audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
+	e := explained(judgedBy(policies(audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
 	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z (and delete it at 2026-05-01T13:01:00Z) because of taint drain:NoSchedule"}
 	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -136,7 +127,7 @@ func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
 
 // The triggers of a plan are those of the nodes, or of the plan itself. With --compare each configuration has its own.
 func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
-	drain, both := policies(t, drains("drain")), policies(t, drains("drain"), drains("reboot"))
+	drain, both := policies(drains("drain")), policies(drains("drain"), drains("reboot"))
 	world := []any{
 		pod("a", ownedBy("ReplicaSet/a")), pod("b", ownedBy("ReplicaSet/a"), on("n2")),
 		node("n1", parsed("drain:NoSchedule")), recorded("uid-n1", 0, since("drain:NoSchedule", -50)),
@@ -169,10 +160,7 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			q := ask(c.change...)
 			q.Compare = c.compared
-			p, err := judgedBy(c.rules, foresight.Focus{}, c.objects...).Plan(q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(judgedBy(c.rules, foresight.Focus{}, c.objects...).Plan(q))
 			var got []string
 			for _, pod := range p.Pods {
 				got = append(got, pod.Name+" "+pod.Effect+": "+told(&pod.Prediction)+" by "+pod.Policy+" since "+pod.SinceFrom+", without it "+told(pod.Without))
@@ -210,14 +198,11 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 		{"a pause that is over", nil, paused, goes + "1h0m0s", nil, "taint-manager is paused"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := judgedBy(breakers(t, c.breakers...), foresight.Focus{}, zoned("n1", timed("out:NoExecute", -300)), zoned("n2"), pod("a"), holding(c.record))
+			m := judgedBy(breakers(c.breakers...), foresight.Focus{}, zoned("n1", timed("out:NoExecute", -300)), zoned("n2"), pod("a"), holding(c.record))
 			if got := foretold(t, m, noon); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			plan, err := m.Plan(ask("other:NoSchedule"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := must(m.Plan(ask("other:NoSchedule")))
 			var want []foresight.Trip
 			for _, reset := range c.reset {
 				want = append(want, foresight.Trip{Breaker: "outage", Group: "a", Since: at(-300), Recorded: true, Reset: reset})
@@ -232,11 +217,8 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 }
 
 func TestABreakerThatAPlanTripsIsNamed(t *testing.T) {
-	m := judgedBy(breakers(t, outage()), foresight.Focus{}, zoned("n1"), pod("a"))
-	p, err := m.Plan(ask("out:NoExecute"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := judgedBy(breakers(outage()), foresight.Focus{}, zoned("n1"), pod("a"))
+	p := must(m.Plan(ask("out:NoExecute")))
 	want := []foresight.Trip{{Breaker: "outage", Group: "a", Since: noon, Reset: "Automatic"}}
 	if diff := cmp.Diff(want, p.Trips); diff != "" || p.Total.Held != 1 {
 		t.Errorf("%d are held (-want +got):\n%s", p.Total.Held, diff)

@@ -38,11 +38,8 @@ func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 			if c.affected {
 				other = zoned("n2", timed("out:NoExecute", -300))
 			}
-			m, err := load(breakers(t, outage(minute, c.reset)), foresight.Focus{}, foresight.Reading{At: noon},
-				zoned("n1", timed("out:NoExecute", -300)), other, pod("a"), holding(trips(tripped())))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must(load(breakers(outage(minute, c.reset)), foresight.Focus{}, foresight.Reading{At: noon},
+				zoned("n1", timed("out:NoExecute", -300)), other, pod("a"), holding(trips(tripped()))))
 			when := at(c.second)
 			if got := foretold(t, m, when); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
@@ -75,16 +72,10 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 		{"it is still tripped when the plan lifts the taint", []any{zoned("n1", out)}, recorded, "out:NoExecute-", trip(-300, true), false},
 		{"it trips before the plan, by the taints of now", []any{zoned("n1", out)}, &breaker.Record{}, "other:NoExecute", trip(0, false), false},
 	} {
-		m, err := load(breakers(t, outage(minute)), foresight.Focus{}, foresight.Reading{At: noon}, append(c.objects, pod("a"), holding(c.record))...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(load(breakers(outage(minute)), foresight.Focus{}, foresight.Reading{At: noon}, append(c.objects, pod("a"), holding(c.record))...))
 		q := ask(c.change)
 		q.At = at(600)
-		p, err := m.Plan(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(m.Plan(q))
 		if diff := cmp.Diff(c.want, p.Trips); diff != "" || noted(p.Notes, "and resets by ") != c.reset {
 			t.Errorf("%s: notes %q (-want +got):\n%s", c.name, p.Notes, diff)
 		}

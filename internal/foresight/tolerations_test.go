@@ -40,10 +40,10 @@ func TestATolerationThatOnlyDisplacesTheDefaultIsNamed(t *testing.T) {
 		if got := slices.ContainsFunc(explain(test.pod, node("n1")).Warnings, is); got != test.warned {
 			t.Errorf("explain, %s: warned %v", test.name, got)
 		}
-		if got := slices.ContainsFunc(plan(t, ask(unreachable+":NoExecute"), node("n1"), test.pod).Pods[0].Warnings, is); got != test.warned {
+		if got := slices.ContainsFunc(plan(ask(unreachable+":NoExecute"), node("n1"), test.pod).Pods[0].Warnings, is); got != test.warned {
 			t.Errorf("plan, %s: warned %v", test.name, got)
 		}
-		if got := plan(t, ask("gpu:NoExecute"), node("n1"), test.pod).Pods[0].Warnings; slices.ContainsFunc(got, is) {
+		if got := plan(ask("gpu:NoExecute"), node("n1"), test.pod).Pods[0].Warnings; slices.ContainsFunc(got, is) {
 			t.Errorf("plan of another taint, %s: %q", test.name, got)
 		}
 	}
@@ -57,7 +57,7 @@ func TestACatchAllBeforeTheTolerationsOfADaemonSetIsNamed(t *testing.T) {
 	if got := explain(agent(tolerates("", 60)), node("n1")).Warnings; !slices.Contains(got, want) {
 		t.Errorf("explain: %q", got)
 	}
-	if got := plan(t, ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), agent(tolerates("", 60))).Pods[0].Warnings; !slices.Contains(got, want) {
+	if got := plan(ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), agent(tolerates("", 60))).Pods[0].Warnings; !slices.Contains(got, want) {
 		t.Errorf("plan: %q", got)
 	}
 	if got := explain(agent(), node("n1")).Warnings; got != nil {
@@ -77,7 +77,7 @@ func TestAPodThatStaysGetsNoWarningOfShadowedTolerations(t *testing.T) {
 		"the longest toleration is the first":    pod("a", tolerates("", -1), tolerates("gpu", 30)),
 		"a pod that has finished is not evicted": pod("a", tolerates("gpu", 30), tolerates("", -1), in(v1.PodSucceeded)),
 	} {
-		if got := plan(t, ask("gpu:NoExecute"), node("n1"), stays).Pods[0].Warnings; got != nil {
+		if got := plan(ask("gpu:NoExecute"), node("n1"), stays).Pods[0].Warnings; got != nil {
 			t.Errorf("plan, %s: %q", name, got)
 		}
 		if got := explain(stays, node("n1", parsed("gpu:NoExecute"))).Warnings; got != nil {
@@ -113,12 +113,12 @@ func TestWhatFollowsAnEvictionIsWarnedOf(t *testing.T) {
 		}), ask("node.kubernetes.io/unreachable:NoExecute"), node("n1"), lingers},
 		{"a dead node that is released", pod("a"), ask("node.kubernetes.io/unreachable:NoExecute"), node("n1", parsed("node.kubernetes.io/out-of-service:NoExecute")), ""},
 	} {
-		got := strings.Join(plan(t, test.q, test.node, test.pod).Pods[0].Warnings, "|")
+		got := strings.Join(plan(test.q, test.node, test.pod).Pods[0].Warnings, "|")
 		if got != test.want {
 			t.Errorf("%s: %q", test.name, got)
 		}
 	}
-	bounded := policies(t, policy.Policy{Name: "p", Method: policy.Delete, Tolerations: &policy.Tolerations{Unlimited: lasting(60)}})
+	bounded := policies(policy.Policy{Name: "p", Method: policy.Delete, Tolerations: &policy.Tolerations{Unlimited: lasting(60)}})
 	p, err := judgedBy(bounded, foresight.Focus{}, node("n1"), owned("ReplicaSet/web", "gpu", -1)).Plan(ask("gpu:NoExecute"))
 	forever := strings.Replace(may, " for some time", "", 1)
 	if err != nil || !slices.Equal(p.Pods[0].Warnings, []string{forever}) {
@@ -162,7 +162,7 @@ func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
 	}
 	drain := drains(v1.TaintNodeUnreachable)
 	drain.Name = "drain"
-	byPolicy := judgedBy(policies(t, drain), foresight.Focus{}, pod("a"), node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule")))
+	byPolicy := judgedBy(policies(drain), foresight.Focus{}, pod("a"), node("n1", parsed("node.kubernetes.io/unreachable:NoSchedule")))
 	if notes, pending := explained(byPolicy, noon).Notes, byPolicy.Pending(noon, nil).Spared; noted(notes, part) || pending != "" {
 		t.Errorf("a policy has the taint: %q, %q", notes, pending)
 	}

@@ -121,13 +121,17 @@ func budget(name string, admits int32, change ...func(*policyv1.PodDisruptionBud
 func ask(taints ...string) foresight.Question {
 	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n1"}}, At: noon}
 	for _, s := range taints {
-		c, err := foresight.ParseChange(s)
-		if err != nil {
-			panic(err)
-		}
-		q.Changes = append(q.Changes, c)
+		q.Changes = append(q.Changes, must(foresight.ParseChange(s)))
 	}
 	return q
+}
+
+// must returns the value. There is no error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // modelOf returns a model of the objects, observed at noon.
@@ -137,11 +141,7 @@ func modelOf(focus foresight.Focus, objects ...any) *foresight.Model {
 
 // judgedBy returns a model that judges by the rules.
 func judgedBy(by foresight.Ruleset, focus foresight.Focus, objects ...any) *foresight.Model {
-	m, err := load(by, focus, foresight.Reading{}, objects...)
-	if err != nil {
-		panic(err)
-	}
-	return m
+	return must(load(by, focus, foresight.Reading{}, objects...))
 }
 
 // load returns a model for noon of the objects, read in this way. Partitions among them are those of the journal.
@@ -223,11 +223,7 @@ func stored(p journal.Partition) journal.StoredPartition {
 
 // explained explains the pod shop/a.
 func explained(m *foresight.Model, when time.Time) *foresight.Explanation {
-	e, err := m.Explain("shop", "a", when)
-	if err != nil {
-		panic(err)
-	}
-	return e
+	return must(m.Explain("shop", "a", when))
 }
 
 // planned returns the plan of a model that keeps only what the question needs.
@@ -239,14 +235,7 @@ func planned(q foresight.Question, objects ...any) (*foresight.Plan, error) {
 	return m.Plan(q)
 }
 
-func plan(t *testing.T, q foresight.Question, objects ...any) *foresight.Plan {
-	t.Helper()
-	p, err := planned(q, objects...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
+func plan(q foresight.Question, objects ...any) *foresight.Plan { return must(planned(q, objects...)) }
 
 // recorded returns a partition of the journal with the record of n1, which was written at this number of seconds from
 // noon.
