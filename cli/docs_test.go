@@ -45,7 +45,7 @@ func TestTheDocsShowWhatIsPrinted(t *testing.T) {
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	api := must(newShopAPI())
+	api := newShopAPI()
 	t.Cleanup(api.Close)
 	t.Setenv("API", api.URL)
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "shop.kubeconfig"))

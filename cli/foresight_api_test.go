@@ -61,16 +61,12 @@ type shopAPI struct {
 // object is a JSON object.
 type object = map[string]any
 
-func newShopAPI() (*shopAPI, error) {
+func newShopAPI() *shopAPI {
 	api := &shopAPI{objects: map[string][]object{"configmaps": {journalPage(), statePage()}, "namespaces": {{"metadata": object{"name": "shop"}}, {"metadata": object{"name": "empty"}}}}, gpus: map[string][]object{}, trips: guardsPage()}
 	for file, objects := range map[string]map[string][]object{shop: api.objects, exampleGPUs: api.gpus} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
 		var list struct{ Items []object }
-		if err := yaml.Unmarshal(text, &list); err != nil {
-			return nil, err
+		if err := yaml.Unmarshal(must(os.ReadFile(file)), &list); err != nil {
+			panic(err)
 		}
 		for _, o := range list.Items {
 			resource := strings.ToLower(o["kind"].(string)) + "s"
@@ -80,7 +76,7 @@ func newShopAPI() (*shopAPI, error) {
 		}
 	}
 	api.Server = httptest.NewServer(http.HandlerFunc(api.answer))
-	return api, nil
+	return api
 }
 
 // writeKubeconfigs writes a kubeconfig for each character; its context has the namespace shop.
@@ -304,9 +300,5 @@ func fieldOf(o object, path []string) string {
 }
 
 func reply(w http.ResponseWriter, o object) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		panic(err)
-	}
-	answer(w, http.StatusOK, string(text))
+	answer(w, http.StatusOK, string(must(json.Marshal(o))))
 }

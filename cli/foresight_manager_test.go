@@ -54,11 +54,7 @@ func answerAsManager(w http.ResponseWriter, r *http.Request, character string) {
 		answer(w, http.StatusServiceUnavailable, string(text))
 		return
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		panic(err)
-	}
-	answer(w, http.StatusOK, string(text))
+	answer(w, http.StatusOK, string(must(json.Marshal(s))))
 }
 
 // answerChanges answers with an eviction that is added to two others, then with its end, and then with nothing.

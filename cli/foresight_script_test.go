@@ -38,42 +38,22 @@ func TestForesightScripts(t *testing.T) {
 }
 
 func setUpForesight(env *testscript.Env) error {
-	api, err := newShopAPI()
-	if err != nil {
-		return err
-	}
+	api := newShopAPI()
 	env.Defer(api.Close)
 	env.Setenv("API", api.URL)
-	examples, err := filepath.Abs(examplePolicies)
-	if err != nil {
-		return err
-	}
-	env.Setenv("EXAMPLES", examples)
+	env.Setenv("EXAMPLES", must(filepath.Abs(examplePolicies)))
 	env.Setenv("GORACE", os.Getenv("GORACE"))
 	return prepareShop(api, env.WorkDir)
 }
 
 // prepareShop writes the dump, in both of kubectl's formats, and the kubeconfigs into a folder.
 func prepareShop(api *shopAPI, dir string) error {
-	inJSON, err := os.ReadFile(shop)
-	if err != nil {
-		return err
-	}
-	inYAML, err := yaml.JSONToYAML(inJSON)
-	if err != nil {
-		return err
-	}
-	for name, text := range map[string][]byte{"cluster.json": inJSON, "shop.yaml": inYAML} {
+	inJSON := must(os.ReadFile(shop))
+	for name, text := range map[string][]byte{
+		"cluster.json": inJSON, "shop.yaml": must(yaml.JSONToYAML(inJSON)),
+		filepath.Base(exampleGPUs): must(os.ReadFile(exampleGPUs)), filepath.Base(exampleRule): must(os.ReadFile(exampleRule)),
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			return err
-		}
-	}
-	for _, file := range []string{exampleGPUs, exampleRule} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600); err != nil {
 			return err
 		}
 	}

@@ -35,6 +35,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// must returns the value. There is no error.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // TestScripts runs the program as users do. Each script has a kubeconfig NAME.kubeconfig for each of the fake API
 // servers; see fakeAPI.
 func TestScripts(t *testing.T) {

@@ -30,9 +30,3 @@ func TestElseItIsWhatTheToolchainNoted(t *testing.T) {
 		}
 	}
 }
-
-func TestItCallsItselfByVersionAndPlatform(t *testing.T) {
-	if got := (build{Version: "v1.2.3", Platform: "linux/amd64"}).userAgent(); got != "taint-manager/v1.2.3 (linux/amd64)" {
-		t.Errorf("got %q", got)
-	}
-}

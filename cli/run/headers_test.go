@@ -26,11 +26,17 @@ func tokenReviewer(t *testing.T) (kubeconfig string, asked *atomic.Int32) {
 		})
 	}))
 	t.Cleanup(api.Close)
-	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(kubeconfig, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a,
+	return kubeconfigOf(t, api.URL), asked
+}
+
+// kubeconfigOf writes a kubeconfig for an API server, and returns its name.
+func kubeconfigOf(t *testing.T, server string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(file, fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: a,
 		clusters: [{name: a, cluster: {server: %q}}], contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {}}]}`,
-		api.URL), 0o600))
-	return kubeconfig, asked
+		server), 0o600))
+	return file
 }
 
 func TestTheAPIServerIsNotAskedAboutTheLongTokenOfAStranger(t *testing.T) {

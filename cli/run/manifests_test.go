@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	v1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -39,31 +38,15 @@ func decodeKind(t *testing.T, file, kind string, into any) {
 	t.Fatalf("%s has no %s", file, kind)
 }
 
-func TestTheManifestsConfigurationIsValid(t *testing.T) {
-	for _, file := range rendered(t) {
-		var configuration v1.ConfigMap
-		decodeKind(t, file, "ConfigMap", &configuration)
-		s, err := decodeConfig("config.yaml", []byte(configuration.Data["config.yaml"]))
-		if err != nil {
-			t.Errorf("%s: %v", file, err)
-			continue
-		}
-		if got := s.LeaderElection.ResourceNamespace; got != configuration.Namespace {
-			t.Errorf("%s: the lease is in namespace %s, the Deployment in %s", file, got, configuration.Namespace)
-		}
-	}
-}
-
-func TestTheManifestsArgumentsAreFlagsOfRun(t *testing.T) {
+func TestTheManifestsRunTheProgramWithALeaseInItsNamespace(t *testing.T) {
 	for _, file := range rendered(t) {
 		var d appsv1.Deployment
 		decodeKind(t, file, "Deployment", &d)
-		args := d.Spec.Template.Spec.Containers[0].Args
-		if args[0] != "run" {
-			t.Fatalf("%s: got %q", file, args)
+		if args := d.Spec.Template.Spec.Containers[0].Args; args[0] != "run" {
+			t.Errorf("%s: got %q", file, args)
 		}
-		if err := Command(Build{}).ParseFlags(args[1:]); err != nil {
-			t.Errorf("%s: %v", file, err)
+		if got := deployed(t, file).LeaderElection.ResourceNamespace; got != d.Namespace {
+			t.Errorf("%s: the lease is in namespace %s, the Deployment in %s", file, got, d.Namespace)
 		}
 	}
 }

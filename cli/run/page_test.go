@@ -81,21 +81,16 @@ func TestThePageNamesTheClusterAndNoSecret(t *testing.T) {
 }
 
 func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const address = "127.0.0.1:18089"
-		s := newSettings()
-		s.Eviction.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
-		of := nothing{underPolicies{Policies: taintmanager.Policies{Method: policy.Evict}}}
-		p := process{settings: s, identity: "me"}
-		said := make(chan string, 1)
-		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
-		defer servePage(klog.NewContext(t.Context(), log), p.page(of, nil), address)()
-		<-said
-		if body := fetch(t, "http://"+address+"/api/v1/snapshot"); !strings.Contains(body, `"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`) ||
-			!strings.Contains(body, `"idle":["breaker b can never trip"],"spared":[{"name":"n1"},{"name":"n2","notReadySince":"1970-01-01T00:00:07Z"}]`) || !strings.Contains(body, `"warning":"the original runs, too"`) {
-			t.Errorf("got %s", body)
-		}
-	})
+	s := newSettings()
+	s.Eviction.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
+	p := process{settings: s, identity: "me"}
+	page := status.New(p.page(nothing{underPolicies{Policies: taintmanager.Policies{Method: policy.Evict}}}, nil))
+	for _, want := range []string{
+		`"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`, `"warning":"the original runs, too"`,
+		`"idle":["breaker b can never trip"],"spared":[{"name":"n1"},{"name":"n2","notReadySince":"1970-01-01T00:00:07Z"}]`,
+	} {
+		expect(t, page, "http://localhost:8080/api/v1/snapshot", http.StatusOK, want)
+	}
 }
 
 func TestWithoutAnAddressThereIsNoPage(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,8 +22,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 
 	"github.com/taint-manager/taint-manager/internal/skew"
@@ -200,14 +197,8 @@ func TestAStartThatWaitsForADeadAPIServerEndsAtOnce(t *testing.T) {
 	api := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-ended }))
 	t.Cleanup(api.Close)
 	t.Cleanup(func() { close(ended) })
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"a": {Server: api.URL}},
-		Contexts:       map[string]*clientcmdapi.Context{"a": {Cluster: "a"}},
-		CurrentContext: "a",
-	}, kubeconfig))
 	s := newSettings()
-	s.ClientConnection.Kubeconfig = kubeconfig
+	s.ClientConnection.Kubeconfig = kubeconfigOf(t, api.URL)
 	must(t, s.complete())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
