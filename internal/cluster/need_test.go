@@ -52,6 +52,8 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 	noSchedule := func(key string) v1.Taint { return v1.Taint{Key: key, Effect: v1.TaintEffectNoSchedule} }
 	triggers := func(n policy.Needs) bool { return len(n.Triggers)+len(n.Audited) > 0 }
 	tainted, bare := v1.Taint{Key: "k"}, []v1.Taint(nil)
+	heartbeat := aNode(tainted)
+	heartbeat.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, LastHeartbeatTime: metav1.Now()}}
 	for _, c := range []struct {
 		name   string
 		from   *v1.Node
@@ -68,7 +70,7 @@ func TestWhatIsJudgedAgainDependsOnWhatIsNeeded(t *testing.T) {
 		{"its value", aNode(noSchedule("drain")), aNode(v1.Taint{Key: "drain", Value: "go", Effect: v1.TaintEffectNoSchedule}), triggers, "node n: n1 with 0"},
 		{"it is lifted", aNode(noSchedule("drain")), aNode(), triggers, "node n: n1 with 0"},
 		{"a label of a node that has only it", inZone("a", noSchedule("drain")), inZone("b", noSchedule("drain")), func(n policy.Needs) bool { return n.NodeLabels && triggers(n) }, "node n: n1 with 0"},
-		{"a heartbeat", inZone("a", tainted), inZone("a", tainted), nil, ""},
+		{"a heartbeat", aNode(tainted), heartbeat, nil, ""},
 		{"the kind of the controller", aNode(tainted), aPod(controlledBy("Job", "j")), func(n policy.Needs) bool { return n.PodOwners }, "pod p1 for n: n"},
 		{"the grace period", aNode(tainted), aPod(func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(5)) }), nil, ""},
 		{"a label of the pod", aNode(tainted), aPod(func(p *v1.Pod) { p.Labels["app"] = "other" }), func(n policy.Needs) bool { return len(n.PodLabels) > 0 }, "pod p1 for n: n"},

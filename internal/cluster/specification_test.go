@@ -24,14 +24,6 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 		want []string
 	}{
 		{"the first lists", func(*world) {}, []string{"node n: n1 with 1"}},
-		{"a heartbeat", func(w *world) {
-			n := aNode(dedicated)
-			n.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, LastHeartbeatTime: metav1.Now()}}
-			w.set(n)
-		}, nil},
-		{"a taint that does not evict", func(w *world) {
-			w.set(aNode(dedicated, v1.Taint{Key: "x", Effect: v1.TaintEffectNoSchedule}))
-		}, nil},
 		{"a second taint", func(w *world) { w.set(aNode(dedicated, v1.Taint{Key: "x"})) }, []string{"node n: n1 with 2"}},
 		{"another value", func(w *world) { w.set(aNode(v1.Taint{Key: "dedicated", Value: "b"})) }, []string{"node n: n1 with 1"}},
 		{"all taints lifted", func(w *world) { w.set(aNode()) }, []string{"node n: n1 with 0"}},
@@ -51,9 +43,6 @@ func TestBothSourcesTellOfWhatMayChangeAVerdictAndOfNothingElse(t *testing.T) {
 		{"a tainted node comes", func(w *world) { w.set(aNode(dedicated)) }, []string{"node n: n1 with 1"}},
 		{"a status update of a pod", func(w *world) {
 			w.set(aPod(func(p *v1.Pod) { p.Status.PodIP = "10.0.0.1" }))
-		}, nil},
-		{"its condition DisruptionTarget", func(w *world) {
-			w.set(aPod(condition(v1.DisruptionTarget, v1.ConditionTrue, metav1.Now())))
 		}, nil},
 		{"its tolerations", func(w *world) {
 			w.set(aPod(func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(30)) }))
