@@ -27,16 +27,6 @@ import (
 	"github.com/taint-manager/taint-manager/taint"
 )
 
-// nothing is a manager of an empty cluster.
-type nothing struct{ underPolicies }
-
-func (nothing) Earliest(context.Context, int) ([]eviction.View, int, error) { return nil, 0, nil }
-func (nothing) Tainted() []*taint.Node                                      { return nil }
-func (nothing) HasSynced() bool                                             { return true }
-func (nothing) Trouble() error                                              { return nil }
-func (nothing) JournalTrouble() error                                       { return nil }
-func (nothing) BuiltinTrouble() error                                       { return errors.New("the original runs, too") }
-
 func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -44,7 +34,7 @@ func TestAPageWhosePortIsInUseIsServedOnceItIsFree(t *testing.T) {
 		said := make(chan string, 100)
 		log := funcr.New(func(_, line string) { said <- line }, funcr.Options{})
 		p, address := process{settings: newSettings(), identity: "me"}, taken.Addr().String()
-		hide := servePage(klog.NewContext(t.Context(), log), p.page(nothing{}, nil), address)
+		hide := servePage(klog.NewContext(t.Context(), log), p.page(sight{synced: true}, nil), address)
 		time.Sleep(5 * listenRetry)
 		synctest.Wait()
 		if line := <-said; len(said) != 0 || !strings.Contains(line, "The status page cannot be served; evictions are not affected") || !strings.Contains(line, "in use") {
@@ -84,7 +74,7 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	s := newSettings()
 	s.Eviction.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
 	p := process{settings: s, identity: "me"}
-	page := status.New(p.page(nothing{underPolicies{Policies: taintmanager.Policies{Method: policy.Evict}}}, nil))
+	page := status.New(p.page(sight{inForce: taintmanager.Policies{Method: policy.Evict}, original: errors.New("the original runs, too")}, nil))
 	for _, want := range []string{
 		`"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`, `"warning":"the original runs, too"`,
 		`"idle":["breaker b can never trip"],"spared":[{"name":"n1"},{"name":"n2","notReadySince":"1970-01-01T00:00:07Z"}]`,
@@ -118,7 +108,7 @@ func TestAReplicaKnowsWhoLeads(t *testing.T) {
 		names := map[*leader.Election]string{first: "first", second: "second"}
 		roleIn := func(e *leader.Election) status.Manager {
 			p := process{identity: names[e], election: e}
-			return p.role(nothing{})
+			return p.role(sight{synced: true})
 		}
 		if got := roleIn(second); !reflect.DeepEqual(got, status.Manager{Identity: "second", Role: status.Standby}) {
 			t.Errorf("before it has looked: %+v", got)
@@ -156,8 +146,8 @@ func campaign(t *testing.T, e *leader.Election) (stop func()) {
 }
 
 func TestThePageShowsThePoliciesOfNow(t *testing.T) {
-	m := underPolicies{
-		Policies: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}, Guards: policy.Guards{
+	m := sight{
+		inForce: taintmanager.Policies{Method: taintmanager.Ignore, Paused: true, Policies: []policy.Policy{{Name: "a"}, {Name: "b"}}, Guards: policy.Guards{
 			Breakers: []policy.Breaker{{Name: "zones", TopologyKey: "zone", Reset: policy.Manual}, {Name: "all"}, {Name: "gone", TopologyKey: "zone"}},
 		}},
 		trips: []taintmanager.Trip{{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: time.Unix(1, 0)}, {Breaker: "all", Began: time.Unix(2, 0)}, {Breaker: "gone", Began: time.Unix(3, 0)}},
@@ -168,7 +158,7 @@ func TestThePageShowsThePoliciesOfNow(t *testing.T) {
 			{Breaker: "zones", Group: "eu-1a", Since: time.Unix(1, 0), Reset: "Manual"}, {Breaker: "all", Since: time.Unix(2, 0), Reset: "Automatic"}, {Breaker: "gone", Since: time.Unix(3, 0)},
 		},
 	}
-	if got := (&process{identity: "me"}).role(nothing{m}); !reflect.DeepEqual(got, want) {
+	if got := (&process{identity: "me"}).role(m); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -200,24 +190,10 @@ func TestThePageTellsThePace(t *testing.T) {
 	} {
 		s := newSettings()
 		s.Eviction.MaxEvictionsPerSecond = test.most
-		of := nothing{underPolicies{Policies: taintmanager.Policies{Paused: test.paused, Guards: policy.Guards{Rates: test.rates}}}}
+		of := sight{inForce: taintmanager.Policies{Paused: test.paused, Guards: policy.Guards{Rates: test.rates}}}
 		got := (&process{settings: s}).page(of, nil).Pace(now, views, nodes)
 		if !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
-}
-
-// underPolicies is a fake manager.
-type underPolicies struct {
-	taintmanager.Policies
-	trips []taintmanager.Trip
-}
-
-func (u underPolicies) InForce() taintmanager.Policies { return u.Policies }
-func (u underPolicies) Trips() []taintmanager.Trip     { return u.trips }
-func (underPolicies) IdleBreakers() []string           { return []string{"breaker b can never trip"} }
-
-func (underPolicies) OutageWithoutNoExecute() map[string]time.Time {
-	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -18,31 +19,36 @@ import (
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 
 	taintmanager "github.com/taint-manager/taint-manager"
+	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/builtin"
 	"github.com/taint-manager/taint-manager/internal/status"
 	"github.com/taint-manager/taint-manager/leader"
+	"github.com/taint-manager/taint-manager/taint"
 )
 
-// sight is a fake manager.
+// sight is a fake manager of an empty cluster.
 type sight struct {
-	underPolicies
-	status.Source
+	inForce taintmanager.Policies
+	trips   []taintmanager.Trip
 	synced  bool
-	trouble error
-	journal error
-	clock   error
 
-	original error
+	trouble, journal, clock, original error
 }
 
-func (s sight) HasSynced() bool { return s.synced }
-func (s sight) Trouble() error  { return s.trouble }
+func (sight) Earliest(context.Context, int) ([]eviction.View, int, error) { return nil, 0, nil }
+func (sight) Tainted() []*taint.Node                                      { return nil }
+func (sight) IdleBreakers() []string                                      { return []string{"breaker b can never trip"} }
+func (s sight) InForce() taintmanager.Policies                            { return s.inForce }
+func (s sight) Trips() []taintmanager.Trip                                { return s.trips }
+func (s sight) HasSynced() bool                                           { return s.synced }
+func (s sight) Trouble() error                                            { return s.trouble }
+func (s sight) JournalTrouble() error                                     { return s.journal }
+func (s sight) BuiltinTrouble() error                                     { return s.original }
+func (s sight) clockTrouble(time.Time) error                              { return s.clock }
 
-func (s sight) JournalTrouble() error { return s.journal }
-
-func (s sight) BuiltinTrouble() error { return s.original }
-
-func (s sight) clockTrouble(time.Time) error { return s.clock }
+func (sight) OutageWithoutNoExecute() map[string]time.Time {
+	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}
+}
 
 func watchdog(err error) healthz.HealthChecker {
 	return healthz.NamedCheck("leaderElection", func(*http.Request) error { return err })
@@ -155,9 +161,10 @@ func TestAStrangerLearnsNoNames(t *testing.T) {
 		condition: sight{
 			synced: true, journal: errors.New("the record of node-17.internal is cut"),
 			original: errors.New(finding.Warning([]string{"policy secret-project"})),
-			underPolicies: underPolicies{Policies: taintmanager.Policies{Paused: true}, trips: []taintmanager.Trip{
+			inForce:  taintmanager.Policies{Paused: true},
+			trips: []taintmanager.Trip{
 				{Breaker: "zones", TopologyKey: "zone", Group: "eu-1a", Began: began}, {Breaker: "racks", Began: began},
-			}},
+			},
 		},
 		election: voting{trouble: errors.New("the Lease kube-system/taint-manager: forbidden")},
 	}
