@@ -51,7 +51,8 @@ func prepareShop(api *shopAPI, dir string) error {
 	inJSON := must(os.ReadFile(shop))
 	for name, text := range map[string][]byte{
 		"cluster.json": inJSON, "shop.yaml": must(yaml.JSONToYAML(inJSON)),
-		filepath.Base(exampleGPUs): must(os.ReadFile(exampleGPUs)), filepath.Base(exampleRule): must(os.ReadFile(exampleRule)),
+		filepath.Base(exampleGPUs): must(os.ReadFile(exampleGPUs)),
+		filepath.Base(exampleRule): must(os.ReadFile(exampleRule)),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err

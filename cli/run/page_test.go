@@ -74,7 +74,8 @@ func TestThePageTellsClusterMethodRateAndWarning(t *testing.T) {
 	s := newSettings()
 	s.Eviction.MaxEvictionsPerSecond, s.ClusterName = 2.5, "prod-eu-1"
 	p := process{settings: s, identity: "me"}
-	page := status.New(p.page(sight{inForce: taintmanager.Policies{Method: policy.Evict}, original: errors.New("the original runs, too")}, nil))
+	of := sight{inForce: taintmanager.Policies{Method: policy.Evict}, original: errors.New("the original runs, too")}
+	page := status.New(p.page(of, nil))
 	for _, want := range []string{
 		`"cluster":"prod-eu-1","evictionMethod":"evict","maxEvictionsPerSecond":2.5`, `"warning":"the original runs, too"`,
 		`"idle":["breaker b can never trip"],"spared":[{"name":"n1"},{"name":"n2","notReadySince":"1970-01-01T00:00:07Z"}]`,

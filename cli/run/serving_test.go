@@ -37,7 +37,6 @@ type sight struct {
 
 func (sight) Earliest(context.Context, int) ([]eviction.View, int, error) { return nil, 0, nil }
 func (sight) Tainted() []*taint.Node                                      { return nil }
-func (sight) IdleBreakers() []string                                      { return []string{"breaker b can never trip"} }
 func (s sight) InForce() taintmanager.Policies                            { return s.inForce }
 func (s sight) Trips() []taintmanager.Trip                                { return s.trips }
 func (s sight) HasSynced() bool                                           { return s.synced }
@@ -45,6 +44,8 @@ func (s sight) Trouble() error                                            { retu
 func (s sight) JournalTrouble() error                                     { return s.journal }
 func (s sight) BuiltinTrouble() error                                     { return s.original }
 func (s sight) clockTrouble(time.Time) error                              { return s.clock }
+
+func (sight) IdleBreakers() []string { return []string{"breaker b can never trip"} }
 
 func (sight) OutageWithoutNoExecute() map[string]time.Time {
 	return map[string]time.Time{"n2": time.Unix(7, 0), "n1": {}}

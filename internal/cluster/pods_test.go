@@ -140,7 +140,8 @@ func checkTold(t *rapid.T, before, after map[types.UID]*entry, told map[types.UI
 		uid := typesUID("u%d", i)
 		old, was := before[uid]
 		now, is := after[uid]
-		want := was != is || was && (old.Node != now.Node || old.Labels["app"] != now.Labels["app"] || old.tolerations != now.tolerations)
+		want := was != is ||
+			was && (old.Node != now.Node || old.Labels["app"] != now.Labels["app"] || old.tolerations != now.tolerations)
 		if told[uid] != want {
 			t.Fatalf("pod %s: told %t, want %t", uid, told[uid], want)
 		}
@@ -154,7 +155,8 @@ func compareWithTwin(t *rapid.T, table *pods, twin map[types.UID]*entry) {
 	}
 	for uid, want := range twin {
 		got := table.get(uid)
-		if got == nil || !got.same(want) || !got.Bound.Equal(want.Bound) || !got.Seen.Equal(want.Seen) || got.Key() != want.Key() {
+		if got == nil || !got.same(want) || !got.Bound.Equal(want.Bound) || !got.Seen.Equal(want.Seen) ||
+			got.Key() != want.Key() {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
 	}

@@ -128,7 +128,7 @@ func TestAfterAGapWhatIsNewCountsAsSeenNow(t *testing.T) {
 }
 
 func TestWhatAListAfterAGapShowsIsFoundInItAsLongAsItStays(t *testing.T) {
-	again := v1.Taint{Key: "old", TimeAdded: new(metav1.NewTime(start.Add(7 * time.Minute)))} // its node lacked it for a while
+	again := v1.Taint{Key: "old", TimeAdded: new(metav1.NewTime(start.Add(7 * time.Minute)))} // it was removed in between
 	inBothKindsOfList(t, func(t *testing.T, streamed bool) {
 		s := newStores()
 		for minute, step := range []struct {

@@ -435,8 +435,7 @@ func (f forever) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
-// The fields that are read have the same values as in the types of Kubernetes. Devices have other members than nodes and
-// pods.
+// The fields that are read have the same values as in the types of Kubernetes. Devices have other members than pods.
 func TestObjectsAreReadAsKubernetesWouldReadThem(t *testing.T) {
 	text, err := yaml.YAMLToJSON([]byte(whole))
 	if err != nil {
@@ -497,8 +496,8 @@ deprecatedCount: 2
 	err := dump.ReadAlone(strings.NewReader(core+"---\n"+later), func(o any, times []time.Time) {
 		e := o.(*v1.Event)
 		got = append(got, e)
-		if e.InvolvedObject.Name != "web-0" || e.Message != "Stopping" || e.Source.Host != "n1" || e.ReportingController != "kubelet" ||
-			e.Count != 2 || !e.LastTimestamp.Time.Equal(last) || !slices.ContainsFunc(times, last.Equal) {
+		if e.InvolvedObject.Name != "web-0" || e.Message != "Stopping" || e.Source.Host != "n1" ||
+			e.ReportingController != "kubelet" || e.Count != 2 || !e.LastTimestamp.Time.Equal(last) || !slices.ContainsFunc(times, last.Equal) {
 			t.Errorf("%+v, times %v", e, times)
 		}
 	})

@@ -146,7 +146,8 @@ func TestOfTwoStatesOfAnEventTheNewerCountsInAnyOrder(t *testing.T) {
 	tells := func(version, message string) any {
 		return &v1.Event{
 			ObjectMeta:     metav1.ObjectMeta{Namespace: "shop", Name: "e", UID: "e", ResourceVersion: version},
-			InvolvedObject: v1.ObjectReference{Namespace: "shop", Name: "a"}, Message: message, LastTimestamp: metav1.NewTime(at(-9)),
+			InvolvedObject: v1.ObjectReference{Namespace: "shop", Name: "a"},
+			Message:        message, LastTimestamp: metav1.NewTime(at(-9)),
 		}
 	}
 	for _, c := range []struct {
@@ -154,7 +155,7 @@ func TestOfTwoStatesOfAnEventTheNewerCountsInAnyOrder(t *testing.T) {
 		want   string
 	}{
 		{[]any{tells("9", "older"), tells("10", "newer")}, "newer, 1 object of x was there in a newer state, which counts"},
-		{[]any{tells("9", "in two versions of the API"), tells("9", "in two versions of the API")}, "in two versions of the API, "},
+		{[]any{tells("9", "in two API versions"), tells("9", "in two API versions")}, "in two API versions, "},
 	} {
 		for _, order := range orders(append(c.events, node("n1"), pod("a"))) {
 			e := explained(loaded(foresight.Reading{From: "x"}, order...), noon)

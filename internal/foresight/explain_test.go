@@ -160,7 +160,8 @@ func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
 }
 
 func TestItIsNotedThatUnreachableAndNotReadyMayHaveBegunAsEachOther(t *testing.T) {
-	unreachable, notReady := timed("node.kubernetes.io/unreachable:NoExecute", -30), timed("node.kubernetes.io/not-ready:NoExecute", -30)
+	unreachable := timed("node.kubernetes.io/unreachable:NoExecute", -30)
+	notReady := timed("node.kubernetes.io/not-ready:NoExecute", -30)
 	for _, swapped := range []v1.Taint{unreachable, notReady} {
 		if !noted(explain(pod("a"), node("n1", swapped)).Notes, "share one countdown") {
 			t.Errorf("%s: not noted", swapped.Key)

@@ -220,15 +220,16 @@ func TestOwnersAreToldApartByTheirUIDsAndTheGroupsOfTheirAPIs(t *testing.T) {
 		ownedBy("Job/train")(p)
 		p.OwnerReferences[0].APIVersion = "batch.volcano.sh/v1alpha1"
 	}
+	uncontrolled := func(p *v1.Pod) { p.OwnerReferences[0].Controller = nil }
 	for name, c := range map[string]struct {
 		pods []any
 		want string // the owners that lose all replicas
 	}{
-		"another UID":                       {[]any{pod("a", made("u1")), pod("b", made("u2"), on("n2"))}, "[StatefulSet/db]"},
-		"the ReplicaSets of one Deployment": {[]any{pod("a", ofHash("u1", "5d4")), pod("b", ofHash("u2", "7c6"))}, "[Deployment/web]"},
-		"another group":                     {[]any{pod("a", ownedBy("Job/train")), pod("b", volcano, on("n2"))}, "[Job/train]"},
-		"a group that is not built in":      {[]any{pod("a", volcano)}, "[Job.batch.volcano.sh/train]"},
-		"an owner that is no controller":    {[]any{pod("a", ownedBy("Job/x"), func(p *v1.Pod) { p.OwnerReferences[0].Controller = nil })}, "[]"},
+		"another UID":                    {[]any{pod("a", made("u1")), pod("b", made("u2"), on("n2"))}, "[StatefulSet/db]"},
+		"two of one Deployment":          {[]any{pod("a", ofHash("u1", "5d4")), pod("b", ofHash("u2", "7c6"))}, "[Deployment/web]"},
+		"another group":                  {[]any{pod("a", ownedBy("Job/train")), pod("b", volcano, on("n2"))}, "[Job/train]"},
+		"a group that is not built in":   {[]any{pod("a", volcano)}, "[Job.batch.volcano.sh/train]"},
+		"an owner that is no controller": {[]any{pod("a", ownedBy("Job/x"), uncontrolled)}, "[]"},
 	} {
 		var got []string
 		for _, o := range plan(ask("gpu:NoExecute"), append(c.pods, node("n1"), node("n2"))...).Owners {
