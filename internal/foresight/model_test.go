@@ -61,33 +61,6 @@ func TestPendingTellsThePodsThatGoInTheOrderOfTime(t *testing.T) {
 	}
 }
 
-// If a journal and the node contradict each other, the model behaves as a manager that starts now.
-func TestARecordIsBelievedAsFarAsAManagerWouldBelieveIt(t *testing.T) {
-	gpu := func(seconds float64) taint.History {
-		return taint.History{{Taint: parsed("gpu:NoExecute"), Since: at(seconds)}}
-	}
-	unreachable := taint.History{{Taint: timed("node.kubernetes.io/unreachable:NoExecute", -500), Since: at(-499)}}
-	for name, c := range map[string]struct {
-		taint    v1.Taint
-		recorded partition
-		want     string
-	}{
-		"recorded":                              {parsed("gpu:NoExecute"), recorded("uid-n1", 0, gpu(-50)), "goes at -50s, journal"},
-		"by a clock that is ahead":              {parsed("gpu:NoExecute"), recorded("uid-n1", 7, gpu(7)), "goes at 0s, journal"},
-		"from before the node was made":         {parsed("gpu:NoExecute"), recorded("uid-n1", 0, gpu(-90000)), "goes at -8h59m59s, journal"},
-		"of another node of that name":          {parsed("gpu:NoExecute"), recorded("uid-n0", 0, gpu(-50)), "goes at -9h0m0s to 0s, unknown"},
-		"of another taint":                      {parsed("disk:NoExecute"), recorded("uid-n1", 0, gpu(-50)), "goes at -9h0m0s to 0s, unknown"},
-		"lifted and set again since":            {timed("gpu:NoExecute", -20), recorded("uid-n1", -30, gpu(-50)), "goes at -19s, timeAdded"},
-		"swapped while the journal is kept":     {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -30, unreachable), "goes at -8m19s, journal"},
-		"swapped after nobody kept it any more": {timed("node.kubernetes.io/not-ready:NoExecute", -20), recorded("uid-n1", -100, unreachable), "goes at -19s, timeAdded"},
-	} {
-		e := explainOf(pod("a"), node("n1", c.taint), c.recorded)
-		if got := told(e.Prediction) + ", " + e.Prediction.SinceFrom; got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
-	}
-}
-
 // nobody is a reconciler that ignores changes.
 type nobody struct{}
 

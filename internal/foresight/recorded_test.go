@@ -79,9 +79,10 @@ func tripped() breaker.TripRecord {
 
 func trips(list ...breaker.TripRecord) *breaker.Record { return &breaker.Record{Trips: list} }
 
-// A NoSchedule taint that a policy names counts from the start in the journal, as for a manager that begins to lead;
-// from now if the journal has no start of it.
-func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
+// A taint counts from its start in the journal as far as a manager that begins to lead would believe it. If the journal
+// has no start of it, a NoExecute taint counts from its timeAdded, and a NoSchedule taint that a policy names from now.
+func TestATaintCountsFromItsRecordedStart(t *testing.T) {
+	unreachable := taint.History{{Taint: timed("node.kubernetes.io/unreachable:NoExecute", -500), Since: at(-499)}}
 	rules := policies(drains("drain"), audited(drains("try")))
 	ahead := recorded("uid-n1", 1000, since("drain:NoSchedule", 950))
 	added := taint.History{{Taint: timed("drain:NoSchedule", -20), Since: at(-15)}}
@@ -91,6 +92,14 @@ func TestATriggerCountsFromItsRecordedStart(t *testing.T) {
 		recorded []any
 		want     string
 	}{
+		{"a NoExecute taint", parsed("gpu:NoExecute"), []any{recorded("uid-n1", 0, since("gpu:NoExecute", -50))}, "goes at -50s, journal"},
+		{"a NoExecute taint by a clock that is ahead", parsed("gpu:NoExecute"), []any{recorded("uid-n1", 7, since("gpu:NoExecute", 7))}, "goes at 0s, journal"},
+		{"a NoExecute taint, older than the node", parsed("gpu:NoExecute"), []any{recorded("uid-n1", 0, since("gpu:NoExecute", -90000))}, "goes at -8h59m59s, journal"},
+		{"a NoExecute taint of another node of that name", parsed("gpu:NoExecute"), []any{recorded("uid-n0", 0, since("gpu:NoExecute", -50))}, "goes at -9h0m0s to 0s, unknown"},
+		{"another NoExecute taint", parsed("disk:NoExecute"), []any{recorded("uid-n1", 0, since("gpu:NoExecute", -50))}, "goes at -9h0m0s to 0s, unknown"},
+		{"a NoExecute taint that was lifted and set again since", timed("gpu:NoExecute", -20), []any{recorded("uid-n1", -30, since("gpu:NoExecute", -50))}, "goes at -19s, timeAdded"},
+		{"swapped while the journal is kept", timed("node.kubernetes.io/not-ready:NoExecute", -20), []any{recorded("uid-n1", -30, unreachable)}, "goes at -8m19s, journal"},
+		{"swapped after nobody kept it any more", timed("node.kubernetes.io/not-ready:NoExecute", -20), []any{recorded("uid-n1", -100, unreachable)}, "goes at -19s, timeAdded"},
 		{"the journal has it", parsed("drain:NoSchedule"), []any{recorded("uid-n1", 0, since("drain:NoSchedule", -50))}, "goes at 10s, journal"},
 		{"the journal has it with another value", parsed("drain=b:NoSchedule"), []any{recorded("uid-n1", 0, since("drain=a:NoSchedule", -50))}, "goes at 1m0s, policy"},
 		{"the journal's clock is ahead", parsed("drain:NoSchedule"), []any{ahead}, "goes at 1m0s, journal"},
