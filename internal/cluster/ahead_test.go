@@ -126,3 +126,18 @@ func TestTheHandlerIsCalledWhenARecordChangesAStart(t *testing.T) {
 		}
 	}
 }
+
+func TestNoClockOfAWriterMakesARecordOlder(t *testing.T) {
+	for name, ahead := range clocks {
+		writer := newSkewed(t, ahead)
+		writer.list(writer.node("7", nil))
+		seen := writer.now
+		if err := writer.Nodes().Update(writer.node("8", map[string]time.Duration{"gpu": 0})); err != nil {
+			t.Fatal(err)
+		}
+		got := writer.Records(journal.PartitionOf("n"))["n"].Taints[0][0].Start
+		if early := seen.Sub(got); early > 0 || ahead <= 0 && early < 0 {
+			t.Errorf("%s: the start is recorded %v early", name, early)
+		}
+	}
+}

@@ -292,6 +292,21 @@ func TestAWatcherSeesTheSameInAllForms(t *testing.T) {
 	})
 }
 
+func TestAWatchGoesOnFromTheLatestBookmark(t *testing.T) {
+	inAllForms(t, func(t *testing.T, a *api) {
+		a.over(t, func(*Watcher, *record) {
+			a.send(watch.Bookmark, &v1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "50"}})
+			a.took()
+			time.Sleep(time.Minute)
+			must(t, a.watch("pods").Close())
+			synctest.Wait()
+			if got := a.took(); !slices.Equal(got, []string{"watch pods from 50"}) {
+				t.Errorf("asked for %q", got)
+			}
+		})
+	})
+}
+
 func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	a := &api{format: runtime.ContentTypeProtobuf, streams: true}
 	a.refuse = func(string) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
