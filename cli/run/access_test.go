@@ -20,6 +20,13 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
+// failing returns an API server that answers a verb on a resource with this error.
+func failing(verb, resource string, err error) *fake.Clientset {
+	client := fake.NewClientset()
+	client.PrependReactor(verb, resource, func(k8stesting.Action) (bool, runtime.Object, error) { return true, nil, err })
+	return client
+}
+
 // forbidding returns an API server that forbids verbs on resources, such as "list nodes".
 func forbidding(permissions ...string) *fake.Clientset {
 	client := fake.NewClientset()
@@ -33,14 +40,21 @@ func forbidding(permissions ...string) *fake.Clientset {
 
 func TestBeingToldToEndWhileWaitingForTheServerIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		client.PrependReactor("*", "*", func(k8stesting.Action) (bool, runtime.Object, error) {
-			return true, nil, errors.New("connection refused")
-		})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
-		if err := newSettings().checkAccess(ctx, client, "https://a:1"); !errors.Is(err, context.Canceled) {
+		err := newSettings().checkAccess(ctx, failing("*", "*", errors.New("connection refused")), "https://a:1")
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestAServerThatStaysAwayIsNamedAfterTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		err := newSettings().checkAccess(t.Context(), failing("*", "*", errors.New("connection refused")), "https://a:1")
+		if err == nil || !strings.Contains(err.Error(), "https://a:1 did not respond within 10s") || time.Since(start) != 10*time.Second {
+			t.Errorf("got %v after %s", err, time.Since(start))
 		}
 	})
 }

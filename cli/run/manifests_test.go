@@ -42,8 +42,9 @@ func TestTheManifestsRunTheProgramWithALeaseInItsNamespace(t *testing.T) {
 	for _, file := range rendered(t) {
 		var d appsv1.Deployment
 		decodeKind(t, file, "Deployment", &d)
-		if args := d.Spec.Template.Spec.Containers[0].Args; args[0] != "run" {
-			t.Errorf("%s: got %q", file, args)
+		args := d.Spec.Template.Spec.Containers[0].Args
+		if err := Command(Build{}).ParseFlags(args[1:]); err != nil || args[0] != "run" {
+			t.Errorf("%s: got %q: %v", file, args, err)
 		}
 		if got := deployed(t, file).LeaderElection.ResourceNamespace; got != d.Namespace {
 			t.Errorf("%s: the lease is in namespace %s, the Deployment in %s", file, got, d.Namespace)
