@@ -159,13 +159,10 @@ func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
 	}
 }
 
-func TestItIsNotedThatUnreachableAndNotReadyMayHaveBegunAsEachOther(t *testing.T) {
+func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	unreachable := timed("node.kubernetes.io/unreachable:NoExecute", -30)
-	notReady := timed("node.kubernetes.io/not-ready:NoExecute", -30)
-	for _, swapped := range []v1.Taint{unreachable, notReady} {
-		if !noted(explain(pod("a"), node("n1", swapped)).Notes, "share one countdown") {
-			t.Errorf("%s: not noted", swapped.Key)
-		}
+	if explain(pod("a"), node("n1", unreachable)).Notes == nil {
+		t.Error("not noted")
 	}
 	for name, objects := range map[string][]any{
 		"another taint":    {pod("a", tolerates("node.kubernetes.io/unreachable", 300)), node("n1", unreachable, timed("gpu:NoExecute", -60))},

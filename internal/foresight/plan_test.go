@@ -327,3 +327,13 @@ func TestWhatComesAnywayOnOtherNodesAsksBudgetsInTheOrderOfTime(t *testing.T) {
 		t.Errorf("the owner that loses one to the change and one anyway: got %+v", o)
 	}
 }
+
+func TestAPlanSaysThatASwappedTaintMayHaveBegunEarlier(t *testing.T) {
+	for taint, want := range map[string]bool{"node.kubernetes.io/not-ready:NoExecute": true, "gpu:NoExecute": false} {
+		m := modelOf(foresight.Focus{}, node("n1", timed(taint, -20)), pod("a", tolerates("gpu", 300)))
+		p := must(m.Plan(ask("disk:NoExecute")))
+		if got := noted(p.Notes, "share one countdown"); got != want {
+			t.Errorf("%s: the notes are %q", taint, p.Notes)
+		}
+	}
+}
