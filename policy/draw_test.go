@@ -3,6 +3,7 @@ package policy_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,7 @@ func drawTwin(t *rapid.T) *twin {
 
 func drawEnded(t *rapid.T) endedHold {
 	e := endedHold{at: rapid.Int64Range(0, 200).Draw(t, "ended")}
+	e.Holds = rapid.Bool().Draw(t, "in force again")
 	for range rapid.IntRange(0, 2).Draw(t, "keys") {
 		e.Taints = append(e.Taints, rapid.SampledFrom([]policy.KeyPattern{{}, {Prefix: "a"}, {Prefix: "node.kubernetes.io/"}, {Key: "a"}, {Key: v1.TaintNodeOutOfService}}).Draw(t, "of"))
 	}
@@ -219,6 +221,7 @@ func drawHistory(t *rapid.T, effect v1.TaintEffect) (h taint.History) {
 		since += rapid.Int64Range(0, 20).Draw(t, "lasts")
 		s := state(since, key, rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "value"), effect)
 		s.Ended = rapid.IntRange(0, 4).Draw(t, "ended") > 0
+		s.Relisted = maybe(t, "relisted", func() time.Time { return at(since + rapid.Int64Range(0, 20).Draw(t, "later")) })
 		h = append(h, s)
 	}
 	h[len(h)-1].Ended = false

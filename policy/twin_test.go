@@ -134,7 +134,11 @@ func (tw *twin) settled(b policy.Breaker, h taint.History) (second int64) {
 		return 0
 	}
 	for i := len(h) - 1; i >= 0 && tw.guards(b, h[i].Taint); i-- {
-		second = h[i].Since.Unix() - zero.Unix() + int64(b.Settle.Seconds())
+		seen := h[i].Since
+		if h[i].Relisted.After(seen) {
+			seen = h[i].Relisted
+		}
+		second = seen.Unix() - zero.Unix() + int64(b.Settle.Seconds())
 	}
 	return second
 }
@@ -291,8 +295,8 @@ func TestDecideAgreesWithItsTwin(t *testing.T) {
 		if want := w.decide(); got != want {
 			rt.Fatalf("got %+v, want %+v\n%+v", got, want, v)
 		}
-		if v.Evicts() == (v.First().Stay != 0) && v.Held.By == 0 {
-			rt.Fatalf("it goes and stays, or neither: %+v", v)
+		if stays := !v.Evicts() && v.Held.By == 0; stays != (v.Stay != 0) {
+			rt.Fatalf("it has a reason to stay and goes, or is held, or has none: %+v", v)
 		}
 	})
 }
@@ -303,6 +307,10 @@ func TestEachPairNamesThePolicyThatTheTwinFinds(t *testing.T) {
 			want, method := w.first(*p.Taint)
 			if want == nil && p.Policy != "" || want != nil && want.Name != p.Policy || p.Method != method && p.Method != "" {
 				rt.Fatalf("%v: got %s %s, want %+v %s", p.Taint, p.Policy, p.Method, want, method)
+			}
+			waits := want != nil && w.matches(want.Match, *p.Taint) == "perhaps"
+			if p.Held.By != 0 && (p.Held.By == policy.HeldByNamespace) != waits || waits && p.Held.By != 0 && p.Held.Name != want.Name {
+				rt.Fatalf("%v: held by %+v, and the namespace is awaited: %v", p.Taint, p.Held, waits)
 			}
 		}
 	})

@@ -47,6 +47,7 @@ func byHand(r breaker.Record) breaker.Record {
 // process stay.
 func TestATermBeginsWithTheRecordedTripsAndWithThoseThatTheNodesHaveShown(t *testing.T) {
 	shows := func(affected int) breaker.Input { return breaker.NodesChanged{Changes: nodes(4, affected)} }
+	rack := breaker.TripRecord{Breaker: "zones", TopologyKey: "rack", Group: "a", Began: at(3)}
 	for name, c := range map[string]struct {
 		inputs []breaker.Input // one each second, from second 11 on
 		record breaker.Record  // at second 20
@@ -57,6 +58,7 @@ func TestATermBeginsWithTheRecordedTripsAndWithThoseThatTheNodesHaveShown(t *tes
 		"its nodes show it, and no record has it":    {[]breaker.Input{shows(3)}, breaker.Record{}, []string{"a since 11"}},
 		"its nodes have shown it, and no record has": {[]breaker.Input{shows(3), shows(0)}, breaker.Record{}, []string{"a since 11"}},
 		"one of a zone without nodes":                {nil, of(3, "nowhere"), nil},
+		"one of groups of another label":             {nil, breaker.Record{Trips: []breaker.TripRecord{rack}}, nil},
 		"one from the future":                        {nil, of(1e9, "a"), []string{"a since 20"}},
 		"it was reset by hand":                       {nil, byHand(of(3, "a")), nil},
 		"a forged reset by hand of what its nodes show": {

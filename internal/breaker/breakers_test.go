@@ -316,55 +316,6 @@ func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
 	wantTripped(t, b, "another outage", "a")
 }
 
-func TestATripOutlivesARestart(t *testing.T) {
-	b := synced(nodes(3, 0), zones())
-	b.Step(at(1), nodes(3, 3)...)
-	b.Step(at(2), nodes(3, 0)...)
-	next := breaker.NewBreakers([]policy.Breaker{zones()})
-	next.Step(at(30), nodes(3, 0)...)
-	next.MarkSynced(at(8))
-	next.Adopt(b.Trips())
-	next.Step(at(30))
-	wantTripped(t, next, "just started", "a")
-	if diff := cmp.Diff(b.Trips(), next.Trips()); diff != "" {
-		t.Errorf("the trip is another one (-want +got):\n%s", diff)
-	}
-	next.Step(at(89))
-	wantTripped(t, next, "a new process counts from the start", "a")
-	next.Step(at(90))
-	wantTripped(t, next, "for a minute")
-
-	other := zones()
-	other.TopologyKey = "rack"
-	next = breaker.NewBreakers([]policy.Breaker{other})
-	next.MarkSynced(at(8))
-	next.Adopt(b.Trips())
-	next.Step(at(3))
-	wantTripped(t, next, "groups of another label")
-}
-
-func TestAReloadKeepsTrips(t *testing.T) {
-	b := synced(nodes(3, 0), zones())
-	b.Step(at(1), nodes(3, 3)...)
-	b.Step(at(2), gone("n0"), gone("n1"))
-	b.Step(at(10), is("n2", "a", well), is("n3", "a", well))
-	changed := zones()
-	changed.MinNodes = new(int32(2))
-	if events := b.Reload(at(20), []policy.Breaker{changed}); len(events) != 0 {
-		t.Errorf("got %+v", events)
-	}
-	wantTripped(t, b, "after a reload", "a")
-	b.Step(at(69))
-	wantTripped(t, b, "59 s since few enough are affected", "a")
-	b.Step(at(70))
-	wantTripped(t, b, "60 s, the reload between")
-	b.Step(at(71), is("n2", "a", out), is("n3", "a", out))
-	b.Reload(at(72), nil)
-	wantTripped(t, b, "without the breaker")
-	b.Reload(at(73), []policy.Breaker{zones()})
-	wantTripped(t, b, "with it, and the nodes as they are", "a")
-}
-
 // A node that was deleted counts as the breaker is now, too.
 func TestAReloadOfTheTaintsOrTheNodeSelectorCountsNodesAnew(t *testing.T) {
 	same, otherTaints, otherNodes, moreNodes := zones(), zones(), zones(), zones()
@@ -385,15 +336,13 @@ func TestAReloadOfTheTaintsOrTheNodeSelectorCountsNodesAnew(t *testing.T) {
 	}
 }
 
-// TestBreakersAgreeWithTheirTwin plays random changes, second by second. The twin keeps the log of all changes, and
-// computes each share from it again.
+// TestBreakersAgreeWithTheirTwin plays random changes, second by second, with reloads and restarts. The twin keeps the
+// log of all changes, and computes each share from it again.
 func TestBreakersAgreeWithTheirTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		z := zones()
-		z.MaxNodes = most(rapid.SampledFrom([]string{"0%", "40%", "50%", "1", "2"}).Draw(rt, "limit"))
+		z.MaxNodes, z.MinNodes = drawLimits(rt)
 		z.ResetAfter = lasting(rapid.Int64Range(1, 8).Draw(rt, "reset after"))
-		least := rapid.Int32Range(1, 3).Draw(rt, "least")
-		z.MinNodes = &least
 		if rapid.IntRange(0, 3).Draw(rt, "manual") == 0 {
 			z.Reset = policy.Manual
 		}
@@ -414,8 +363,22 @@ func TestBreakersAgreeWithTheirTwin(t *testing.T) {
 					rt.Fatalf("second %d, zone %s: tripped %t, want %t", second, zone, got, want)
 				}
 			}
+			switch rapid.IntRange(0, 20).Draw(rt, "then") {
+			case 0:
+				b = w.restart(second, b)
+			case 1:
+				w.MaxNodes, w.MinNodes = drawLimits(rt)
+				w.ResetBefore = &metav1.Time{Time: at(float64(rapid.IntRange(0, second).Draw(rt, "reset before")))}
+				b.Reload(at(float64(second)), []policy.Breaker{w.Breaker})
+				w.evaluateAll(second)
+			}
 		}
 	})
+}
+
+func drawLimits(t *rapid.T) (intstr.IntOrString, *int32) {
+	limit := rapid.SampledFrom([]string{"0%", "40%", "50%", "1", "2"}).Draw(t, "limit")
+	return most(limit), new(rapid.Int32Range(1, 3).Draw(t, "least"))
 }
 
 func drawChange(t *rapid.T) breaker.NodeChange {
@@ -447,9 +410,7 @@ func newTwin(b policy.Breaker) *twin {
 }
 
 func (t *twin) play(second int, changes []breaker.NodeChange) {
-	for _, zone := range []string{"a", "b", policy.NoGroup} {
-		t.evaluate(second, zone)
-	}
+	t.evaluateAll(second)
 	for _, c := range changes {
 		if was := t.nodes[c.Name]; was != nil && was.Taints[0].Key != "dedicated" && (c.Node == nil || c.Node.UID != was.UID) {
 			t.departed = append(t.departed, struct {
@@ -461,6 +422,30 @@ func (t *twin) play(second int, changes []breaker.NodeChange) {
 			delete(t.nodes, c.Name)
 		}
 	}
+	t.evaluateAll(second)
+}
+
+// restart returns the breakers of a process that starts with the nodes as they are and the recorded trips. It knows of
+// no nodes that were deleted before, and not for how long few enough are affected.
+func (t *twin) restart(second int, before *breaker.Breakers) *breaker.Breakers {
+	b := breaker.NewBreakers([]policy.Breaker{t.Breaker})
+	remain := map[string]string{}
+	for name, n := range t.nodes {
+		b.Step(at(float64(second)), breaker.NodeChange{Name: name, Node: n})
+		remain[zoneOf(n)] = t.state[zoneOf(n)]
+	}
+	b.MarkSynced(at(float64(second)))
+	b.Adopt(before.Trips())
+	b.Step(at(float64(second)))
+	t.departed, t.below = nil, map[string]int{}
+	if len(t.nodes) > 0 {
+		t.state = remain
+	}
+	t.evaluateAll(second)
+	return b
+}
+
+func (t *twin) evaluateAll(second int) {
 	for _, zone := range []string{"a", "b", policy.NoGroup} {
 		t.evaluate(second, zone)
 	}

@@ -387,3 +387,11 @@ func TestTheOrderOfTheInputsOfAStartDoesNotCount(t *testing.T) {
 		want(t, fmt.Sprintf("%T", order), l.ends(), []string{"pause at 10s", "policy quarantine at 10s"})
 	}
 }
+
+// A list after a gap of the watch shows that nodes are affected, and that others are gone: these do not count.
+func TestNodesThatAListLacksDoNotCount(t *testing.T) {
+	l := leading(whole(false), known)
+	l.step(0, breaker.NodesChanged{Changes: nodes(10, 0)})
+	l.step(1, breaker.NodesChanged{Changes: nodes(4, 3), All: true})
+	want(t, "3 of the 4 that are left are out", tripsOf(l.Trips()), []string{"a since 1"})
+}

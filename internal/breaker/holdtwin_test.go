@@ -26,6 +26,15 @@ func (h *holdTwin) note(second int) {
 	h.holding = append(h.holding, h.config.Holds(h.held, h.breakers.Tripped(), h.config.Paused))
 }
 
+// present returns the holds in force.
+func (h *holdTwin) present() (list []string) {
+	for _, is := range h.holding[len(h.holding)-1] {
+		list = append(list, is.By)
+	}
+	slices.Sort(list)
+	return list
+}
+
 // ends returns the last end of each hold.
 func (h *holdTwin) ends() []string {
 	last := map[string]int{}
@@ -62,6 +71,9 @@ func TestTheCoreAgreesWithItsTwin(t *testing.T) {
 			w.note(second)
 			if got, want := slices.Sorted(slices.Values(l.ends())), slices.Sorted(slices.Values(w.ends())); !slices.Equal(got, want) {
 				rt.Fatalf("second %d: ended are %q, want %q", second, got, want)
+			}
+			if got, want := l.holding(), w.present(); !slices.Equal(got, want) {
+				rt.Fatalf("second %d: recorded as in force are %q, want %q", second, got, want)
 			}
 			f := l.Judge().Facts
 			if len(f.Tripped) != len(w.breakers.Tripped()) || f.Paused != w.config.Paused {

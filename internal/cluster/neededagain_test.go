@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -261,3 +262,46 @@ func needKey(s *scene) {
 }
 
 func aMinutePasses(*scene) { time.Sleep(time.Minute) }
+
+// Needs that change end the watch of nodes. What happens until the next list is complete counts as after any other
+// break: a taint that is found then has its timeAdded, which the API cuts to the second.
+func TestAListForOtherNeedsMakesNoEvictionEarlyOrLate(t *testing.T) {
+	noExecute := func(key string, at time.Time) v1.Taint {
+		return v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute, TimeAdded: &metav1.Time{Time: at}}
+	}
+	for name, c := range map[string]struct {
+		change func(begun time.Time) []v1.Taint // ten minutes after the needs have changed
+		want   []string
+	}{
+		"a taint that stays":                {func(begun time.Time) []v1.Taint { return []v1.Taint{noExecute("k", begun)} }, []string{"k@0s"}},
+		"a taint that is lifted":            {func(time.Time) []v1.Taint { return nil }, nil},
+		"one that is lifted, and set again": {func(time.Time) []v1.Taint { return []v1.Taint{noExecute("k", time.Now())} }, []string{"k@11m1s"}},
+		"another one": {func(begun time.Time) []v1.Taint {
+			return []v1.Taint{noExecute("k", begun), noExecute("other", time.Now())}
+		}, []string{"k@0s", "other@11m1s"}},
+	} {
+		inWorlds(t, []runtime.Object{aNode()}, func(t *testing.T, w *world) {
+			begun := time.Now()
+			w.set(aNode(noExecute("k", begun)))
+			time.Sleep(time.Minute)
+			down := w.outage()
+			met := w.source.Need(policy.Needs{NodeLabels: true})
+			time.Sleep(10 * time.Minute)
+			changed := aNode(c.change(begun)...)
+			changed.ResourceVersion = "2"
+			w.set(changed)
+			time.Sleep(time.Minute)
+			down.Store(false)
+			must(t, <-met)
+			var got []string
+			n, _ := w.source.PodsOn("n")
+			for _, h := range n.Taints {
+				last := &h[len(h)-1]
+				got = append(got, fmt.Sprintf("%s@%v", last.Taint.Key, last.Since.Sub(begun).Truncate(time.Second)))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: got %q, want %q", name, got, c.want)
+			}
+		})
+	}
+}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -23,6 +25,56 @@ var forBreakers = policy.Needs{NodeLabels: true, Breakers: true}
 func another(name string, n *v1.Node) *v1.Node {
 	n.Name, n.UID = name, types.UID(name)
 	return n
+}
+
+func TestBreakersHearOfEachChangeOfLabelsAndTaints(t *testing.T) {
+	soft := v1.Taint{Key: "soft", Effect: v1.TaintEffectPreferNoSchedule}
+	full := v1.Taint{Key: "full", Effect: v1.TaintEffectNoSchedule}
+	steps := []struct {
+		name string
+		do   func(w *world)
+		want []string
+	}{
+		{"a heartbeat", func(w *world) {
+			n := inZone("a")
+			n.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, LastHeartbeatTime: metav1.Now()}}
+			n.Annotations, n.ResourceVersion = map[string]string{"a": "b"}, "7"
+			w.set(n)
+		}, []string{`nodes: n n1 in "a" with`}},
+		{"a label", func(w *world) { w.set(inZone("b")) }, []string{`nodes: n n1 in "b" with`}},
+		{"a NoSchedule taint", func(w *world) { w.set(inZone("b", full)) }, []string{`nodes: n n1 in "b" with full=:NoSchedule`}},
+		{"a PreferNoSchedule taint", func(w *world) { w.set(inZone("b", soft)) }, []string{`nodes: n n1 in "b" with soft=:PreferNoSchedule`}},
+		{"a NoExecute taint", func(w *world) { w.set(inZone("b", v1.Taint{Key: "k"})) }, []string{
+			`nodes: n n1 in "b" with k=:NoExecute`, "node n: n1 with 1",
+		}},
+		{"when it was added", func(w *world) { w.set(inZone("b", v1.Taint{Key: "k", TimeAdded: new(metav1.Now())})) }, []string{
+			`nodes: n n1 in "b" with k=:NoExecute`, "node n: n1 with 1",
+		}},
+		{"a value", func(w *world) { w.set(inZone("b", v1.Taint{Key: "k", Value: "v"})) }, []string{
+			`nodes: n n1 in "b" with k=v:NoExecute`, "node n: n1 with 1",
+		}},
+		{"another node of its name", func(w *world) {
+			n := inZone("b")
+			n.UID = "n2"
+			w.set(n)
+		}, []string{`nodes: n n2 in "b" with`, "node n: n2 with 0"}},
+		{"a second node", func(w *world) { w.set(another("m", inZone("c"))) }, []string{`nodes: m m in "c" with`}},
+		{"it goes", func(w *world) { w.deleteNode("m") }, []string{"nodes: m gone"}},
+		{"breakers are not needed any longer", func(w *world) { w.need(policy.Needs{}) }, nil},
+		{"a change then", func(w *world) { w.set(another("m", inZone("d"))) }, nil},
+		{"they are needed again", func(w *world) { w.need(forBreakers) }, []string{`all nodes: m m in "d" with, n n2 in "b" with`}},
+		{"the same once more", func(w *world) { w.need(forBreakers) }, nil},
+	}
+	inWorlds(t, []runtime.Object{inZone("a")}, func(_ *testing.T, w *world) {
+		w.told.take()
+		w.need(forBreakers)
+		w.expect("the list", `all nodes: n n1 in "a" with`)
+		for _, step := range steps {
+			time.Sleep(time.Second)
+			step.do(w)
+			w.expect(step.name, step.want...)
+		}
+	})
 }
 
 // feedOf returns a feed whose handler records.

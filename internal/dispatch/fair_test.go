@@ -186,18 +186,15 @@ func (w *world) run(pods []*evicted, most time.Duration) {
 	}
 }
 
-// waits returns the median and the longest wait of pods after their deadlines; pods that are not done count an hour.
-func waits(pods []*evicted) (median, longest time.Duration) {
-	var all []time.Duration
+// longest returns the longest wait of pods after their deadlines; pods that are not done count an hour.
+func longest(pods []*evicted) (wait time.Duration) {
 	for _, p := range pods {
-		wait := time.Hour
-		if !p.done.IsZero() {
-			wait = p.done.Sub(p.Deadline)
+		if p.done.IsZero() {
+			return time.Hour
 		}
-		all = append(all, wait)
+		wait = max(wait, p.done.Sub(p.Deadline))
 	}
-	slices.Sort(all)
-	return all[len(all)/2], all[len(all)-1]
+	return wait
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
@@ -224,8 +221,7 @@ func rateOfServer(t *testing.T, perSecond float64, namespaces int) float64 {
 		}
 	}
 	w.run(all, time.Hour)
-	_, longest := waits(all)
-	return 600 / longest.Seconds()
+	return 600 / longest(all).Seconds()
 }
 
 func TestASlowServerIsUsedToTheFull(t *testing.T) {
@@ -266,8 +262,7 @@ func TestAServerThatIsHopelesslySlowDoesUsefulWorkAndDeletesNothingTwice(t *test
 		all = append(all, p)
 	}
 	w.run(all, time.Hour)
-	_, longest := waits(all)
-	if useful := 200 / longest.Seconds(); useful < .9*2 {
+	if useful := 200 / longest(all).Seconds(); useful < .9*2 {
 		t.Errorf("%v pods go in a second, want 0.9 of the server's 2; %d calls", useful, calls)
 	}
 }
@@ -280,8 +275,8 @@ func TestLongCallsRunAtTheRateOfPlainWorkers(t *testing.T) {
 			all = append(all, w.pod("a", i%20, 0, after(seconds(latency), succeeds)))
 		}
 		w.run(all, time.Hour)
-		if _, longest := waits(all); longest > seconds(30*latency)+120*time.Millisecond { // the places open one after another
-			t.Errorf("960 calls of %v s take %v, with plain workers %v s", latency, longest, 30*latency)
+		if took := longest(all); took > seconds(30*latency)+120*time.Millisecond { // the places open one after another
+			t.Errorf("960 calls of %v s take %v, with plain workers %v s", latency, took, 30*latency)
 		}
 	}
 }
@@ -306,8 +301,7 @@ func (w *world) last(pods behaviour, others int, theirs behaviour) time.Duration
 		mine = append(mine, w.pod("mine", i%20, 0, pods))
 	}
 	w.run(mine, time.Hour)
-	_, longest := waits(mine)
-	return longest
+	return longest(mine)
 }
 
 func TestTokensOfARateGoRound(t *testing.T) {
@@ -357,8 +351,7 @@ func TestAPauseOfTheServerSlowsABurstByItsLength(t *testing.T) {
 			}))
 		}
 		w.run(all, time.Hour)
-		_, longest := waits(all)
-		return longest
+		return longest(all)
 	}
 	if alone, paused := burst(0), burst(2*time.Second); paused > alone+2200*time.Millisecond {
 		t.Errorf("the last pod is gone after %v, without the pause after %v", paused, alone)
