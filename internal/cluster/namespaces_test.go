@@ -29,11 +29,12 @@ func aNamespace(name, tier string) *v1.Namespace {
 	return n
 }
 
-func tierOf(of policy.Namespaces, name string) string {
+// tierOf returns the label tier of the namespace ns.
+func tierOf(of policy.Namespaces) string {
 	if of == nil {
 		return "none"
 	}
-	labels, known := of(name)
+	labels, known := of("ns")
 	if !known {
 		return "unknown"
 	}
@@ -69,14 +70,14 @@ func TestNamespacesAreShownWhileTheyAreNeeded(t *testing.T) {
 		}
 		for _, step := range steps {
 			snapshot := w.source.Namespaces()
-			before := tierOf(snapshot, "ns")
+			before := tierOf(snapshot)
 			step.do(w)
 			time.Sleep(time.Second)
 			w.expect(step.name, step.told...)
-			if got := tierOf(w.source.Namespaces(), "ns"); got != step.want {
+			if got := tierOf(w.source.Namespaces()); got != step.want {
 				t.Errorf("%s: got %s, want %s", step.name, got, step.want)
 			}
-			if got := tierOf(snapshot, "ns"); got != before {
+			if got := tierOf(snapshot); got != before {
 				t.Errorf("%s: the earlier snapshot had %s, and has %s", step.name, before, got)
 			}
 		}
@@ -95,7 +96,7 @@ func TestManyChangesOfNamespacesAreOneCall(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		w.expect("90 changes in 90 ms", "namespaces")
-		if got := tierOf(w.source.Namespaces(), "ns"); got != "tier 89" {
+		if got := tierOf(w.source.Namespaces()); got != "tier 89" {
 			t.Errorf("got %s", got)
 		}
 	})
@@ -132,7 +133,7 @@ func TestNamespacesThatMayNotBeListedAreTroubleThatNamesThePermission(t *testing
 			must(t, <-met)
 			must(t, w.Trouble())
 			want := func(what, want string) {
-				if got := tierOf(w.Namespaces(), "ns"); got != want {
+				if got := tierOf(w.Namespaces()); got != want {
 					t.Errorf("%s: got %s, want %s", what, got, want)
 				}
 			}
@@ -165,12 +166,12 @@ func TestNamespacesThatAreNeededAgainAreListedAgain(t *testing.T) {
 			time.Sleep(time.Minute)
 			met := w.Need(forNamespaces)
 			time.Sleep(time.Minute)
-			if got := tierOf(w.Namespaces(), "ns"); closed(errorless(met)) || got != "none" || w.Trouble() == nil {
+			if got := tierOf(w.Namespaces()); closed(errorless(met)) || got != "none" || w.Trouble() == nil {
 				t.Errorf("without the permission got %s, trouble %v", got, w.Trouble())
 			}
 			close(allowed)
 			must(t, <-met)
-			if got := tierOf(w.Namespaces(), "ns"); got != "tier prod" {
+			if got := tierOf(w.Namespaces()); got != "tier prod" {
 				t.Errorf("got %s", got)
 			}
 		})

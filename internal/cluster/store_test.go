@@ -205,7 +205,7 @@ func TestNothingThatAStoreIsFedPanics(t *testing.T) {
 	}
 	s.wantTold(t, "junk")
 	must(t, namespaces.Replace([]any{nil, aNamespace("ns", "prod")}, "1"))
-	if got := tierOf(s.Namespaces(), "ns"); got != "tier prod" {
+	if got := tierOf(s.Namespaces()); got != "tier prod" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -25,7 +25,6 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 	drain.Policies[0].Tolerations = &policy.Tolerations{Absent: lasting(0)}
 	tripped := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{outage(func(b *policy.Breaker) { b.Taints[0].Key, b.TopologyKey = "gpu", "" })}}}
 	rate := policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}}}}
-	by := func(c policy.Config) foresight.Ruleset { return rulesOf(c) }
 	limited := foresight.Ruleset{MaxEvictionsPerSecond: 0.001}
 	paused := must(foresight.NewRuleset(policy.Config{}, true))
 	for _, test := range []struct {
@@ -34,17 +33,17 @@ func TestNothingKeepsAPodThatTheDaemonSetControllerDeletes(t *testing.T) {
 		taint         string
 		daemon, other string // the effect of the taint
 	}{
-		{"without policies", by(policy.Config{}), "gpu:NoExecute", "deleted", foresight.Evicted},
-		{"held", by(gpu(policy.Hold)), "gpu:NoExecute", "deleted", foresight.Held},
-		{"ignored", by(gpu(policy.Ignore)), "gpu:NoExecute", "deleted", foresight.Stays},
-		{"evicted, and the budget is left to the other", by(gpu(policy.Evict)), "gpu:NoExecute", "deleted", foresight.Evicted},
-		{"held by a breaker", by(tripped), "gpu:NoExecute", "deleted", foresight.Held},
-		{"limited by a rate, which is left to the other", by(rate), "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"without policies", rulesOf(policy.Config{}), "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"held", rulesOf(gpu(policy.Hold)), "gpu:NoExecute", "deleted", foresight.Held},
+		{"ignored", rulesOf(gpu(policy.Ignore)), "gpu:NoExecute", "deleted", foresight.Stays},
+		{"evicted, and the budget is left to the other", rulesOf(gpu(policy.Evict)), "gpu:NoExecute", "deleted", foresight.Evicted},
+		{"held by a breaker", rulesOf(tripped), "gpu:NoExecute", "deleted", foresight.Held},
+		{"limited by a rate, which is left to the other", rulesOf(rate), "gpu:NoExecute", "deleted", foresight.Evicted},
 		{"limited by maxEvictionsPerSecond", limited, "gpu:NoExecute", "deleted", foresight.Evicted},
 		{"paused", paused, "gpu:NoExecute", "deleted", foresight.Evicted},
-		{"held for a NoSchedule taint", by(gpu(policy.Hold, v1.TaintEffectNoSchedule)), "gpu:NoSchedule", foresight.Held, foresight.Held},
-		{"evicted for a NoSchedule taint", by(drain), "gpu:NoSchedule", foresight.Evicted, foresight.Evicted},
-		{"a NoSchedule taint without a policy", by(policy.Config{}), "gpu:NoSchedule", foresight.Stays, foresight.Stays},
+		{"held for a NoSchedule taint", rulesOf(gpu(policy.Hold, v1.TaintEffectNoSchedule)), "gpu:NoSchedule", foresight.Held, foresight.Held},
+		{"evicted for a NoSchedule taint", rulesOf(drain), "gpu:NoSchedule", foresight.Evicted, foresight.Evicted},
+		{"a NoSchedule taint without a policy", rulesOf(policy.Config{}), "gpu:NoSchedule", foresight.Stays, foresight.Stays},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := judgedBy(test.rules, foresight.Focus{}, node("n1"), budget("web", 1),
