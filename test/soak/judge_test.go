@@ -49,6 +49,11 @@ func creates(tolerations ...v1.Toleration) load.Request {
 	return request(1, "admin", "create", "pods", 201, nil, thePod(tolerations...))
 }
 
+// marks returns a PATCH of the pod by taint-manager.
+func marks(at float64) load.Request {
+	return request(at, testcluster.ManagerUser, "patch", "pods", 200, nil, metav1.PartialObjectMetadata{ObjectMeta: thePod().ObjectMeta})
+}
+
 // deletes returns a DELETE by taint-manager with this precondition.
 func deletes(at float64, code int, uid types.UID) load.Request {
 	pod := thePod()
@@ -95,8 +100,9 @@ func TestTheJudge(t *testing.T) {
 		faults []fault
 		want   []string
 	}{
-		"deleted in time":                                       {log: []load.Request{creates(ten), sets(2, "5", "a"), deletes(12.1, 200, "u")}},
-		"at once without a toleration":                          {log: []load.Request{creates(), sets(2, "5", "a"), deletes(2, 200, "u")}},
+		"deleted in time":                          {log: []load.Request{creates(ten), sets(2, "5", "a"), deletes(12.1, 200, "u")}},
+		"at once without a toleration":             {log: []load.Request{creates(), sets(2, "5", "a"), deletes(2, 200, "u")}},
+		"marked before the record of its creation": {log: []load.Request{sets(0, "5", "a"), marks(1), creates(), deletes(1.1, 200, "u")}},
 		"early":                                                 {log: []load.Request{creates(ten), sets(2, "5", "a"), deletes(11.9, 200, "u")}, want: []string{early}},
 		"early: the clock began again":                          {log: []load.Request{creates(ten), sets(2, "5", "a"), sets(8, "6"), sets(9, "7", "a"), deletes(13, 200, "u")}, want: []string{early}},
 		"early by a pod's own time":                             {log: []load.Request{sets(0, "5", "a"), creates(ten), deletes(10.5, 200, "u")}, want: []string{early}},

@@ -132,11 +132,16 @@ func (h *history) addPod(r *load.Request) error {
 	return nil
 }
 
+// seen adds a state of a pod. Records are in the order of the answers, so one of a PATCH by taint-manager, which is
+// answered with metadata alone, may come before that of the creation.
 func (h *history) seen(after *v1.Pod, r *load.Request) {
 	p, at := h.pods[after.UID], timeOf(r)
 	if p == nil {
 		p = &pod{Pod: after, bound: span{after.CreationTimestamp.Time, at.to}}
 		h.pods[after.UID] = p
+	}
+	if p.Spec.NodeName == "" {
+		p.Pod = after
 	}
 	if r.Verb == "create" {
 		p.bound = at
