@@ -251,6 +251,7 @@ func TestABreakerThatThePresentNodesCanNotTripIsNamed(t *testing.T) {
 		{"groups of two", three, append(nodes(2, 0), is("b", "b", nil)), []string{"breaker zones can never trip: at least 3 nodes of a group must be affected, and the largest group has 2"}},
 		{"as many as may be affected", number, nodes(2, 0), []string{"breaker zones can never trip: at least 3 nodes of a group must be affected, and the largest group has 2"}},
 		{"no label", three, []breaker.NodeChange{is("x", "", nil), is("y", "", nil), is("z", "", nil)}, []string{"breaker zones has one group of all nodes: no node has the label zone"}},
+		{"no label any longer", three, []breaker.NodeChange{is("x", "", nil), is("y", "", nil), is("z", "", nil), is("b", "b", nil), gone("b")}, []string{"breaker zones has one group of all nodes: no node has the label zone"}},
 		{"the whole cluster", whole, []breaker.NodeChange{is("x", "", nil), is("y", "", nil), is("z", "", nil)}, nil},
 	} {
 		b := breaker.NewBreakers([]policy.Breaker{test.breaker})
@@ -333,6 +334,54 @@ func TestAReloadOfTheTaintsOrTheNodeSelectorCountsNodesAnew(t *testing.T) {
 		b.Reload(at(3), []policy.Breaker{c.after})
 		b.Step(at(4), is("n1", "a", lost))
 		wantTripped(t, b, name+": one of two, and one that was deleted", c.want...)
+	}
+}
+
+// It is not known for how long the present taints and nodes would have permitted the reset.
+func TestAReloadOfTheTaintsOrTheNodeSelectorPostponesAReset(t *testing.T) {
+	moreTaints, otherNodes := zones(), zones()
+	moreTaints.Taints = append(slices.Clone(moreTaints.Taints), policy.TaintKey{Key: "lost"})
+	otherNodes.NodeSelector = &metav1.LabelSelector{MatchLabels: in("a")}
+	for name, c := range map[string]struct {
+		after policy.Breaker
+		reset float64
+	}{"the same breaker": {zones(), 62}, "more taints": {moreTaints, 90}, "other nodes": {otherNodes, 90}} {
+		b := synced(nodes(4, 0), zones())
+		b.Step(at(1), nodes(4, 3)...)
+		b.Step(at(2), nodes(4, 0)...)
+		b.Reload(at(30), []policy.Breaker{c.after})
+		b.Step(at(c.reset - 0.1))
+		wantTripped(t, b, name+": before the reset", "a")
+		b.Step(at(c.reset))
+		wantTripped(t, b, name+": the reset")
+	}
+}
+
+func TestABreakerKeepsItsTripsAsLongAsItsNameAndItsTopologyKey(t *testing.T) {
+	edited, renamed, regrouped := zones(), zones(), zones()
+	edited.MinNodes, renamed.Name, regrouped.TopologyKey = new(int32(2)), "other", "rack"
+	for name, c := range map[string]struct {
+		after policy.Breaker
+		want  []string
+	}{"another minimum": {edited, []string{"a"}}, "another name": {renamed, nil}, "another topologyKey": {regrouped, nil}} {
+		b := synced(nodes(4, 0), zones())
+		b.Step(at(1), nodes(4, 3)...)
+		b.Step(at(2), nodes(4, 0)...)
+		b.Reload(at(3), []policy.Breaker{c.after})
+		wantTripped(t, b, name, c.want...)
+	}
+}
+
+func TestTheNextStepIsDueWhenTheFirstBreakerIsReset(t *testing.T) {
+	slow := zones()
+	slow.Name, slow.ResetAfter = "slow", lasting(300)
+	for _, list := range [][]policy.Breaker{{zones(), slow}, {slow, zones()}} {
+		b := synced(nodes(4, 0), list...)
+		b.Step(at(1), nodes(4, 3)...)
+		b.Step(at(2), nodes(4, 0)...)
+		if got := b.Next(); !got.Equal(at(62)) {
+			t.Errorf("%s first: the next step is due at %v", list[0].Name, got)
+		}
 	}
 }
 

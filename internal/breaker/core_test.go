@@ -161,6 +161,45 @@ func TestOnlyALeaderReportsTrips(t *testing.T) {
 	}
 }
 
+func TestEachTripAndEachResetIsReportedOnce(t *testing.T) {
+	large := zones()
+	large.Name, large.MaxNodes = "large", most("3")
+	b := []breaker.NodeChange{is("b0", "b", out), is("b1", "b", out)}
+	l := leading(configured(false, []policy.Breaker{zones(), large}), known)
+	for _, changes := range [][]breaker.NodeChange{nodes(4, 3), nodes(4, 4), b} {
+		l.step(1, breaker.NodesChanged{Changes: changes})
+	}
+	l.step(2, breaker.NodesChanged{Changes: nodes(4, 0)})
+	l.step(100, breaker.NodesChanged{Changes: nodes(4, 3)})
+	var got []string
+	for _, e := range l.events {
+		got = append(got, fmt.Sprintf("%s %s %v at %g", e.Trip.Breaker, e.Trip.Group, e.Tripped, e.At.Sub(zero).Seconds()))
+	}
+	want(t, "events", got, []string{
+		"zones a true at 1", "large a true at 1", "zones b true at 1",
+		"zones a false at 100", "large a false at 100", "zones a true at 100",
+	})
+}
+
+func TestAStepThatChangesNoFactMakesNoJudge(t *testing.T) {
+	l := leading(whole(false), known)
+	for name, in := range map[string]breaker.Input{"time": breaker.TimePassed{}, "a node": breaker.NodesChanged{Changes: nodes(4, 1)}} {
+		if l.Step(at(1), in).Judge != nil {
+			t.Errorf("%s: got a judge", name)
+		}
+	}
+}
+
+func TestAForecastHoldsWhatTheRecordSaysIsHeld(t *testing.T) {
+	config := whole(false)
+	inForce := breaker.Record{}.WithHolds(at(1), config.Holds(map[string]int{"quarantine": 1}, nil, false))
+	for name, r := range map[string]breaker.Record{"in force": inForce, "ended": inForce.WithHolds(at(5), nil)} {
+		foresight := breaker.NewCore(at(10), config)
+		foresight.Foresee(at(10), breaker.Journaled{Known: true, Record: r})
+		want(t, name, foresight.Foreseen().Facts.Holds, r.Holds)
+	}
+}
+
 func TestALeaderRecordsItsHolds(t *testing.T) {
 	l := leading(whole(true), known)
 	want(t, "at the start", l.holding(), []string{"pause", "policy quarantine"})

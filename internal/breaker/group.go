@@ -89,7 +89,7 @@ func (b *breaker) idle(nodes int) string {
 		if g.trip != nil {
 			return "" // there were more nodes
 		}
-		most, labelled = max(most, g.nodes), labelled || g.nodes > 0 && name != policy.NoGroup
+		most, labelled = max(most, g.nodes), labelled || name != policy.NoGroup
 	}
 	switch {
 	case nodes == 0:

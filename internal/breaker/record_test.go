@@ -3,6 +3,7 @@ package breaker_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -40,18 +41,28 @@ func TestARecordOutlivesTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again breaker.Record
-	if err := json.Unmarshal(text, &again); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(r, again); diff != "" || again.Validate() != nil {
-		t.Errorf("(-want +got):\n%s\n%s, %v", diff, text, again.Validate())
+	again, err := breaker.Decode(text)
+	if diff := cmp.Diff(r, again); diff != "" || err != nil {
+		t.Errorf("(-want +got):\n%s\n%s, %v", diff, text, err)
 	}
 	pod, node := aPod(), tainted(at(1), "out")
 	set, _ := policy.Compile(c)
 	v := policy.Judge{Set: set, Facts: &policy.Facts{Holds: again.Holds}}.Decide(pod, node)
 	if !v.Delete.At.Equal(at(30 + 3600)) {
 		t.Errorf("got %+v", v.Delete)
+	}
+}
+
+func TestARecordHasUpTo256EndedHolds(t *testing.T) {
+	for n, want := range map[int]int{256: 256, 257: 0} {
+		var holds []policy.HoldRecord
+		for i := range n {
+			holds = append(holds, policy.HoldRecord{By: fmt.Sprint("policy ", i), Holds: true})
+		}
+		r := breaker.Record{}.WithHolds(at(1), holds).WithHolds(at(2), nil)
+		if len(r.Holds) != want || r.HoldsEnded.IsZero() != (want == n) {
+			t.Errorf("of %d holds, %d are left, and all others ended at %v", n, len(r.Holds), r.HoldsEnded)
+		}
 	}
 }
 
@@ -80,9 +91,8 @@ func TestARecordThatNoProgramHasMadeIsRefused(t *testing.T) {
 		"a policy without a time": `{"policies":[{"policy":"drain","rules":"x"}]}`,
 		"another type":            `{"holds":"none"}`,
 	} {
-		var r breaker.Record
-		if err := json.Unmarshal([]byte(text), &r); err == nil && r.Validate() == nil {
-			t.Errorf("%s: got %+v", name, r)
+		if r, err := breaker.Decode([]byte(text)); err == nil || !reflect.ValueOf(r).IsZero() {
+			t.Errorf("%s: got %+v, %v", name, r, err)
 		}
 	}
 }
