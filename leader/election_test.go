@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
@@ -362,6 +363,43 @@ func TestALeaderNeverGivesBackALeaseThatAnotherHolds(t *testing.T) {
 	must(t, other.Update(t.Context(), free))
 	if holder := c.holder(t); holder != "" {
 		t.Errorf("the holder could not give it back: %q", holder)
+	}
+}
+
+// A renewal at the same time may cause the conflict.
+func TestALeaseIsGivenBackDespiteAConflict(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, conflicts := newCluster(), 0
+		c.PrependReactor("update", "leases", func(given k8stesting.Action) (bool, runtime.Object, error) {
+			holder := given.(k8stesting.UpdateAction).GetObject().(*coordinationv1.Lease).Spec.HolderIdentity
+			if *holder != "" || conflicts > 0 {
+				return false, nil, nil
+			}
+			conflicts++
+			return true, nil, apierrors.NewConflict(leases, "taint-manager", errors.New("modified"))
+		})
+		l := newCandidate(c, "only")
+		stop := l.start(t)
+		l.check(t, "at the start", 1, true)
+		stop()
+		if holder := c.holder(t); holder != "" || conflicts != 1 {
+			t.Errorf("held by %q after %d conflicts", holder, conflicts)
+		}
+	})
+}
+
+func TestALeaseOfAnotherOrNoneIsNotGivenBack(t *testing.T) {
+	for name, c := range map[string]*cluster{"of another": newCluster(), "none": newClusterWith()} {
+		lock := New(Defaults(), c.CoordinationV1(), "me").lock
+		if name == "of another" {
+			other := New(Defaults(), c.CoordinationV1(), "other").lock
+			_, _, err := other.Get(t.Context())
+			must(t, err)
+			must(t, other.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "other"}))
+		}
+		if err := lock.release(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

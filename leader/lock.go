@@ -92,7 +92,7 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 // otherMayHold reports whether another process held the lease when it was last read, or may have taken it after this
 // process failed to renew it.
 func (l *Lock) otherMayHold() bool {
-	return l.known.HolderIdentity != "" && (l.known.HolderIdentity != l.Identity() || !l.Fresh(l.duration))
+	return l.known.HolderIdentity != "" && !l.Fresh(l.duration)
 }
 
 // Create creates the lease for this process.

@@ -123,7 +123,52 @@ func TestALostLeaseComesBackAndTwoThatSawEachOtherNeverLeadAtOnce(t *testing.T) 
 	}
 }
 
+// The wait counts from the moment at which the lease is found lost.
 func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
+	for name, lose := range losses {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newLeaseStore()
+				near := &link{leaseStore: s}
+				one, other := newCandidateOf(near, "one"), newCandidateOf(&link{leaseStore: s}, "other")
+				defer one.start(t)()
+				one.check(t, "alone", 1, true)
+				defer other.start(t)()
+				time.Sleep(10 * time.Second)
+				near.off.Store(true)
+				time.Sleep(8 * time.Second)
+				lose(s)
+				time.Sleep(14 * time.Second)
+				other.check(t, "within the lease duration of the holder that it saw", 0, false)
+				if got := other.Leader(); got != "other" {
+					t.Errorf("the lease is of %q, want that it was taken at once", got)
+				}
+				time.Sleep(8 * time.Second)
+				other.check(t, "after it", 1, true)
+			})
+		})
+	}
+}
+
+func TestALeaderWhoseLeaseIsLostLeadsOn(t *testing.T) {
+	for name, lose := range losses {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newLeaseStore()
+				alone := newCandidateOf(&link{leaseStore: s}, "alone")
+				defer alone.start(t)()
+				time.Sleep(10*time.Second + 100*time.Millisecond)
+				lose(s)
+				for range 200 {
+					time.Sleep(100 * time.Millisecond)
+					alone.check(t, "after the loss", 1, true)
+				}
+			})
+		})
+	}
+}
+
+func TestAProcessThatSawAHolderOnceWaitsForItsLeaseDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseStore()
 		near := &link{leaseStore: s}
@@ -131,38 +176,39 @@ func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
 		defer one.start(t)()
 		one.check(t, "alone", 1, true)
 		defer other.start(t)()
-		time.Sleep(10 * time.Second)
+		other.check(t, "at its first look", 0, false)
 		near.off.Store(true)
 		s.remove()
-		time.Sleep(12 * time.Second) // the other one has seen the last renewal up to a retry period before
-		other.check(t, "within the lease duration of the holder that it saw", 0, false)
-		if got := other.Leader(); got != "other" {
-			t.Errorf("the lease is of %q, want that it was taken at once", got)
-		}
-		time.Sleep(8 * time.Second)
+		time.Sleep(14 * time.Second)
+		other.check(t, "within the lease duration", 0, false)
+		time.Sleep(6 * time.Second)
 		other.check(t, "after it", 1, true)
 	})
 }
 
-// A process that is started after somebody deleted the lease saw no other holder: it begins at once, and the leader ends
+// A process that is started after somebody took the lease away saw no other holder: it begins at once, and the leader ends
 // with its next attempt to renew the lease.
 func TestALeaderThatSeesAnotherHolderEndsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newLeaseStore()
-		one, newcomer := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "newcomer")
-		defer one.start(t)()
-		time.Sleep(10*time.Second + 100*time.Millisecond)
-		s.remove()
-		defer newcomer.start(t)()
-		newcomer.check(t, "once the lease was deleted", 1, true)
-		time.Sleep(oneAttempt)
-		if one.Leading() {
-			t.Error("the former leader leads on")
-		}
-		time.Sleep(time.Minute)
-		newcomer.check(t, "a minute later", 1, true)
-		one.check(t, "a minute later", 1, false)
-	})
+	for name, lose := range losses {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newLeaseStore()
+				one, newcomer := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "newcomer")
+				defer one.start(t)()
+				time.Sleep(10*time.Second + 100*time.Millisecond)
+				lose(s)
+				defer newcomer.start(t)()
+				newcomer.check(t, "once the lease was lost", 1, true)
+				time.Sleep(oneAttempt)
+				if one.Leading() {
+					t.Error("the former leader leads on")
+				}
+				time.Sleep(time.Minute)
+				newcomer.check(t, "a minute later", 1, true)
+				one.check(t, "a minute later", 1, false)
+			})
+		})
+	}
 }
 
 func TestALeaderThatWasCutOffDoesNotTakeTheLeaseBack(t *testing.T) {
