@@ -90,7 +90,7 @@ func (l *Lock) remember(record resourcelock.LeaderElectionRecord) {
 }
 
 // otherMayHold reports whether another process held the lease when it was last read, or may have taken it after this
-// process failed to renew it.
+// process failed to renew it. While another process is the known holder, Fresh is false.
 func (l *Lock) otherMayHold() bool {
 	return l.known.HolderIdentity != "" && !l.Fresh(l.duration)
 }

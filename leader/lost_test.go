@@ -95,77 +95,75 @@ var losses = map[string]func(*leaseStore){
 	"emptied": (*leaseStore).empty, "deleted": (*leaseStore).remove, "without its holder": (*leaseStore).clearHolder,
 }
 
-func TestALostLeaseComesBackAndTwoThatSawEachOtherNeverLeadAtOnce(t *testing.T) {
+// onEachLoss runs a test once for each of the losses, in virtual time.
+func onEachLoss(t *testing.T, test func(t *testing.T, s *leaseStore, lose func())) {
+	t.Helper()
 	for name, lose := range losses {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newLeaseStore()
-				one, other := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "other")
-				defer one.start(t)()
-				one.check(t, "alone", 1, true)
-				defer other.start(t)()
-				time.Sleep(time.Minute)
-				for i := range 20 {
-					time.Sleep(time.Duration(i) * 130 * time.Millisecond)
-					lose(s)
-					for range 300 {
-						time.Sleep(100 * time.Millisecond)
-						if one.Leading() && other.Leading() {
-							t.Fatal("both lead")
-						}
-					}
-					if !one.Leading() && !other.Leading() {
-						t.Fatal("nobody leads 30 s after the lease was lost")
-					}
-				}
+				test(t, s, func() { lose(s) })
 			})
 		})
 	}
+}
+
+func TestALostLeaseComesBackAndTwoThatSawEachOtherNeverLeadAtOnce(t *testing.T) {
+	onEachLoss(t, func(t *testing.T, s *leaseStore, lose func()) {
+		one, other := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "other")
+		defer one.start(t)()
+		one.check(t, "alone", 1, true)
+		defer other.start(t)()
+		time.Sleep(time.Minute)
+		for i := range 20 {
+			time.Sleep(time.Duration(i) * 130 * time.Millisecond)
+			lose()
+			for range 300 {
+				time.Sleep(100 * time.Millisecond)
+				if one.Leading() && other.Leading() {
+					t.Fatal("both lead")
+				}
+			}
+			if !one.Leading() && !other.Leading() {
+				t.Fatal("nobody leads 30 s after the lease was lost")
+			}
+		}
+	})
 }
 
 // The wait counts from the moment at which the lease is found lost.
 func TestALostLeaseIsLedUnderOnlyOnceItsLastHolderCanNotLead(t *testing.T) {
-	for name, lose := range losses {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newLeaseStore()
-				near := &link{leaseStore: s}
-				one, other := newCandidateOf(near, "one"), newCandidateOf(&link{leaseStore: s}, "other")
-				defer one.start(t)()
-				one.check(t, "alone", 1, true)
-				defer other.start(t)()
-				time.Sleep(10 * time.Second)
-				near.off.Store(true)
-				time.Sleep(8 * time.Second)
-				lose(s)
-				time.Sleep(14 * time.Second)
-				other.check(t, "within the lease duration of the holder that it saw", 0, false)
-				if got := other.Leader(); got != "other" {
-					t.Errorf("the lease is of %q, want that it was taken at once", got)
-				}
-				time.Sleep(8 * time.Second)
-				other.check(t, "after it", 1, true)
-			})
-		})
-	}
+	onEachLoss(t, func(t *testing.T, s *leaseStore, lose func()) {
+		near := &link{leaseStore: s}
+		one, other := newCandidateOf(near, "one"), newCandidateOf(&link{leaseStore: s}, "other")
+		defer one.start(t)()
+		one.check(t, "alone", 1, true)
+		defer other.start(t)()
+		time.Sleep(10 * time.Second)
+		near.off.Store(true)
+		time.Sleep(8 * time.Second)
+		lose()
+		time.Sleep(14 * time.Second)
+		other.check(t, "within the lease duration of the holder that it saw", 0, false)
+		if got := other.Leader(); got != "other" {
+			t.Errorf("the lease is of %q, want that it was taken at once", got)
+		}
+		time.Sleep(8 * time.Second)
+		other.check(t, "after it", 1, true)
+	})
 }
 
 func TestALeaderWhoseLeaseIsLostLeadsOn(t *testing.T) {
-	for name, lose := range losses {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newLeaseStore()
-				alone := newCandidateOf(&link{leaseStore: s}, "alone")
-				defer alone.start(t)()
-				time.Sleep(10*time.Second + 100*time.Millisecond)
-				lose(s)
-				for range 200 {
-					time.Sleep(100 * time.Millisecond)
-					alone.check(t, "after the loss", 1, true)
-				}
-			})
-		})
-	}
+	onEachLoss(t, func(t *testing.T, s *leaseStore, lose func()) {
+		alone := newCandidateOf(&link{leaseStore: s}, "alone")
+		defer alone.start(t)()
+		time.Sleep(10*time.Second + 100*time.Millisecond)
+		lose()
+		for range 200 {
+			time.Sleep(100 * time.Millisecond)
+			alone.check(t, "after the loss", 1, true)
+		}
+	})
 }
 
 func TestAProcessThatSawAHolderOnceWaitsForItsLeaseDuration(t *testing.T) {
@@ -189,26 +187,21 @@ func TestAProcessThatSawAHolderOnceWaitsForItsLeaseDuration(t *testing.T) {
 // A process that is started after somebody took the lease away saw no other holder: it begins at once, and the leader ends
 // with its next attempt to renew the lease.
 func TestALeaderThatSeesAnotherHolderEndsAtOnce(t *testing.T) {
-	for name, lose := range losses {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newLeaseStore()
-				one, newcomer := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "newcomer")
-				defer one.start(t)()
-				time.Sleep(10*time.Second + 100*time.Millisecond)
-				lose(s)
-				defer newcomer.start(t)()
-				newcomer.check(t, "once the lease was lost", 1, true)
-				time.Sleep(oneAttempt)
-				if one.Leading() {
-					t.Error("the former leader leads on")
-				}
-				time.Sleep(time.Minute)
-				newcomer.check(t, "a minute later", 1, true)
-				one.check(t, "a minute later", 1, false)
-			})
-		})
-	}
+	onEachLoss(t, func(t *testing.T, s *leaseStore, lose func()) {
+		one, newcomer := newCandidateOf(&link{leaseStore: s}, "one"), newCandidateOf(&link{leaseStore: s}, "newcomer")
+		defer one.start(t)()
+		time.Sleep(10*time.Second + 100*time.Millisecond)
+		lose()
+		defer newcomer.start(t)()
+		newcomer.check(t, "once the lease was lost", 1, true)
+		time.Sleep(oneAttempt)
+		if one.Leading() {
+			t.Error("the former leader leads on")
+		}
+		time.Sleep(time.Minute)
+		newcomer.check(t, "a minute later", 1, true)
+		one.check(t, "a minute later", 1, false)
+	})
 }
 
 func TestALeaderThatWasCutOffDoesNotTakeTheLeaseBack(t *testing.T) {
