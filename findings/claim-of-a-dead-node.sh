@@ -70,10 +70,11 @@ echo "template: replaced on n2, with a device of its own"
 
 sleep 30 # time in which the other one might be bound
 new=$(k get pods -l app=named --field-selector spec.nodeName= -o name)
+[[ -n $new ]] || fail "the new pod is bound already"
 message=$(k get "$new" -o 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].message}')
 pool() { k get resourceclaim shared -o 'jsonpath={.status.allocation.devices.results[0].pool}'; }
 has n1 pool || fail "the claim has a device of $(pool)"
-[[ -n $new && $message == *"0/2 nodes are available"* ]] || fail "the new pod is $new: $message"
+[[ $message == *"0/2 nodes are available"* ]] || fail "the new pod is $new: $message"
 echo "named: the claim keeps the device of n1, and the new pod waits: $message"
 
 node n1 False
