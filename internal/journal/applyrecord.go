@@ -21,10 +21,9 @@ func (n NodeHistory) ApplyRecord(uid types.UID, r Record, from Viewpoint) (NodeH
 	next, changed := n, false
 	next.presences = slices.Clone(n.presences)
 	for i := range next.presences {
-		p := &next.presences[i]
-		before := p.states
-		*p = p.applyRecord(&r, &from)
-		changed = changed || !equalStates(before, p.states)
+		p := next.presences[i].applyRecord(&r, &from)
+		changed = changed || !equalStates(next.presences[i].states, p.states)
+		next.presences[i] = p
 	}
 	if IsNewer(r.Version, n.version) {
 		next.version = r.Version
@@ -79,11 +78,14 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 
 // explainedBy returns the index of the last recorded state that the list shows, or -1. If the list is the first to show
 // the presence, the state must have begun after this process last saw the node, if it ever did. In a later list, it
-// must have begun in the watch gap before the list, after the record's writer saw the node without it.
+// must have begun in the watch gap before the list, after the record's writer saw the node without it. Not-ready and
+// unreachable count as one taint, but the state began no later than the list.
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Key) {
-		last = len(recorded) - 1 // not-ready and unreachable count as one taint
+		for last = len(recorded) - 1; last >= 0 && IsNewer(recorded[last].From, l.version); {
+			last--
+		}
 	}
 	switch {
 	case last < 0, !l.first && recorded[last].Found && recorded[last].Listed.IsZero():
@@ -102,8 +104,7 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	for i := len(recorded) - 1; i >= 0; i-- {
 		s := &recorded[i]
 		switch {
-		case present(l.taints, &s.Taint) == nil:
-		case s.Ended && !IsNewer(recordVersion, l.version): // the list shows a later taint with the same value
+		case present(l.taints, &s.Taint) == nil, s.Ended && !IsNewer(recordVersion, l.version):
 		case !IsNewer(s.From, l.version):
 			return i
 		case s.Found:

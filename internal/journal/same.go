@@ -55,6 +55,5 @@ func Reaches(version, other string) bool {
 
 // IsNewer reports whether version, a resourceVersion, is certainly newer than other.
 func IsNewer(version, other string) bool {
-	order, err := resourceversion.CompareResourceVersion(version, other)
-	return err == nil && order > 0
+	return Reaches(version, other) && !Reaches(other, version)
 }
