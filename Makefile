@@ -224,7 +224,7 @@ FUZZ = $$(grep -rE '^func Fuzz' --include '*_test.go' --exclude-dir node_modules
 mutants: ## Break each condition of the rules in turn, and print the mutants that no test finds: an hour (MUTATED=taint, RUN=a regular expression).
 	go build -trimpath -o bin/mutants ./test/mutants
 	bin/mutants -run '$(RUN)' -also 'test/sim -test.short -test.run=^($(SIMULATION))$$' $(MUTATED)
-MUTATED ?= taint policy internal/breaker internal/dispatch internal/journal internal/journal/store internal/evict
+MUTATED ?= taint policy internal/breaker internal/shard internal/dispatch internal/journal internal/journal/store internal/evict
 
 .PHONY: clean
 clean: ## Remove what was built.

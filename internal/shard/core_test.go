@@ -8,6 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/taint-manager/taint-manager/eviction"
+	"github.com/taint-manager/taint-manager/internal/shard"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -81,6 +82,14 @@ func TestAnEvictionIsPlannedAnewAtEveryChange(t *testing.T) {
 }
 
 // The jitter is 0.5: a wait that doubles is three quarters of its full length. Judging again never shortens a wait.
+func TestATimerThatFiresForNothingChangesNothing(t *testing.T) {
+	newPlay(t).step(0, shard.TimePassed{})
+	p := newTaintedPlay(t, 4)
+	p.step(3, shard.TimePassed{})
+	p.wantNone(3.999)
+	p.wantStart(4, "a")
+}
+
 func TestHowLongAPodWaitsAfterEachOutcome(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcome eviction.Outcome

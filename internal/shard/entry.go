@@ -67,9 +67,7 @@ func (c *Core) setStage(e *entry, s stage) {
 	} else {
 		c.entries[e.uid] = e
 	}
-	if s != waiting && s != offered {
-		c.timed.Remove(e)
-	}
+	c.timed.Remove(e)
 }
 
 // deleteAndShrink deletes the pod from the map, and replaces an empty map to free its memory: Go's maps never shrink,

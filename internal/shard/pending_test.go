@@ -35,8 +35,14 @@ func (m *machine) checkCounts(rt *rapid.T) {
 			}
 		}
 	}
-	if got := statesOf(m.core.Pending(at(m.now))); !maps.Equal(got, want) {
+	pending := m.core.Pending(at(m.now))
+	if got := statesOf(pending); !maps.Equal(got, want) {
 		rt.Fatalf("counted are %v, want %v", got, want)
+	}
+	for class := range pending.Counts {
+		if !slices.Contains(shard.Classes(), class) {
+			rt.Fatalf("the class %+v is not among all", class)
+		}
 	}
 }
 
@@ -171,9 +177,33 @@ func TestPendingAsksOnlyForWhatIsOffered(t *testing.T) {
 	p.nodeChanged(0)
 	p.wantStart(3, "blocked")
 	p.ended(3, "blocked", blocked)
-	p.asked = nil
-	p.core.Pending(at(3))
-	if slices.Sort(p.asked); !slices.Equal(p.asked, []types.UID{"also", "offered"}) {
-		t.Errorf("asked for %v", p.asked)
+	for _, second := range []float64{3, 5} { // at 5, the blocked one is offered again
+		p.pass(second)
+		p.asked = nil
+		p.core.Pending(at(second))
+		if slices.Sort(p.asked); !slices.Equal(p.asked, []types.UID{"also", "offered"}) {
+			t.Errorf("second %v: asked for %v", second, p.asked)
+		}
+	}
+}
+
+func TestDuringAPauseWhatIsDueOrDelayedWaitsForItsEnd(t *testing.T) {
+	p := newPlay(t)
+	for i, uid := range []types.UID{"a", "due", "scheduled"} {
+		p.add(uid, bears("gpu", int64(100*i)))
+	}
+	p.taint("gpu", 0)
+	p.nodeChanged(0)
+	for i := range 3 {
+		p.tried(float64(10*i), failed(""))
+	}
+	p.judge = pausedJudge(p.judge)
+	want := map[shard.Class]shard.Count{
+		{State: eviction.StateDelayed, Waits: eviction.WaitsForPause}: {N: 1, Oldest: at(0)},
+		{State: eviction.StateDue, Waits: eviction.WaitsForPause}:     {N: 1, Oldest: at(100)},
+		{State: eviction.StateScheduled}:                              {N: 1},
+	}
+	if got := p.core.Pending(at(150)).Counts; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

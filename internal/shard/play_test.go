@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -18,6 +19,7 @@ type turns struct {
 	calls   map[types.UID]*eviction.Request // under way, or with an outcome that is not settled
 	ended   map[types.UID]*dispatch.Ended
 	waits   eviction.Wait // what candidates wait for
+	until   time.Time     // until when they wait
 	asked   []types.UID   // for their status
 
 	settled func(*dispatch.Ended) // takes what the shard takes in; may be nil
@@ -55,7 +57,7 @@ func (t *turns) Settle(uid types.UID) *dispatch.Ended {
 
 func (t *turns) Status(uid types.UID) dispatch.Status {
 	t.asked = append(t.asked, uid)
-	return dispatch.Status{Request: t.calls[uid], Waits: t.waits}
+	return dispatch.Status{Request: t.calls[uid], Waits: t.waits, Until: t.until}
 }
 
 // start starts the call with the earliest deadline; nil if none waits.

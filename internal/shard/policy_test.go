@@ -216,6 +216,21 @@ func TestWebhookFailuresFarApartAreTwoEpisodes(t *testing.T) {
 	}
 }
 
+// The failures are as far apart as those of one episode may be, and the last is as late as one that counts must be.
+func TestAnEpisodeOfWebhookFailuresCountsFromItsBoundsOn(t *testing.T) {
+	p := newPolicyPlay(t, evicting(time.Minute))
+	every, long := policy.WebhookFailsEvery.Seconds(), policy.WebhookFailsFor.Seconds()
+	for second := 4.0; second < 4+long; second += every {
+		p.tried(second, failed(eviction.CauseWebhook))
+	}
+	if e := p.tried(4+long, failed(eviction.CauseWebhook)); e.Method != policy.Evict {
+		t.Fatalf("got %s after %v s", e.Method, long)
+	}
+	if e := p.wantStart(4+long, "a"); e.Method != policy.Delete {
+		t.Errorf("got %s after an episode of %v s", e.Method, long)
+	}
+}
+
 // deletedBy starts calls until that second, and returns when the DELETE started; -1 if none did. The requests before it have
 // this outcome.
 func (p *play) deletedBy(second float64, o eviction.Outcome) float64 {
@@ -248,6 +263,11 @@ func TestWhenADeletionByDeleteAfterStarts(t *testing.T) {
 			p.reconfigured(100, evicting(90*time.Second), of("disk", policy.Hold))
 			p.tried(100, blocked)
 		}, blocked, 190},
+		"a hold of another taint begins": {[]policy.Policy{evicting(90 * time.Second), of("disk", policy.Hold)}, func(p *play) {
+			p.tried(4, blocked)
+			p.taint("disk", 50)
+			p.nodeChanged(50)
+		}, blocked, 94},
 		"it was refused before a hold, and after it": {[]policy.Policy{evicting(30 * time.Second)}, func(p *play) {
 			p.tried(4, blocked)
 			p.reconfigured(5, hold)
@@ -330,6 +350,13 @@ func TestAHeldPodHasAViewAndNoCall(t *testing.T) {
 		t.Errorf("got the note %+v", n)
 	}
 	p.wantNotes(eviction.EvictionHeld)
+	other := of("gpu", policy.Hold)
+	other.Name = "other"
+	p.reconfigured(1001, other)
+	if n := p.notes[0]; n.Held.Name != "other" {
+		t.Errorf("by another policy: got the note %+v", n)
+	}
+	p.wantNotes(eviction.EvictionHeld)
 }
 
 func TestAHeldPodThatStaysOrIsGoneIsForgotten(t *testing.T) {
@@ -402,6 +429,35 @@ func TestAnAuditReportsEachDecisionOnceAndChangesNothing(t *testing.T) {
 	p.wantNotes(eviction.EvictionAudited)
 	p.wantCall(25, policy.Delete, "gpu")
 	p.wantNotes()
+}
+
+func TestAnAuditReportsTheEarliestDecisionOfItsPolicy(t *testing.T) {
+	forever := v1.Toleration{Key: "gpu", Operator: v1.TolerationOpExists}
+	for _, c := range []struct {
+		gpu, disk v1.Toleration
+		key       string
+		due       float64
+	}{
+		{bears("gpu", 4), bears("disk", 2), "disk", 2},
+		{bears("gpu", 2), bears("disk", 4), "gpu", 2},
+		{forever, bears("disk", 4), "disk", 4},
+	} {
+		for _, last := range []string{"gpu", "disk"} {
+			audit := of("gpu", policy.Evict)
+			audit.Match.Taints, audit.Mode = append(audit.Match.Taints, policy.Taint{Key: "disk"}), policy.Audit
+			p := newPlay(t)
+			p.judge = judgeOf(t, audit)
+			p.add("a", c.gpu, c.disk)
+			p.taint("gpu", 0)
+			p.taint("disk", 0)
+			p.taint(last, 0)
+			p.nodeChanged(0)
+			if n := p.notes[0]; n.Verdict.Taint.Key != c.key || !n.Verdict.At.Equal(at(c.due)) {
+				t.Errorf("%+v, with %s as the last taint: got %+v", c, last, n)
+			}
+			p.wantNotes(eviction.EvictionAudited)
+		}
+	}
 }
 
 // Between the new judge and the next event of a node its evictions are judged by the new judge when they are due.

@@ -102,6 +102,9 @@ func TestThePageSaysWhichPodsTheDaemonSetControllerDeletes(t *testing.T) {
 		p := newDaemonPlay(t, test.judge, test.daemon)
 		test.play(p)
 		v := p.view(1, "a")
+		if n := len(p.core.Views(at(1))); n != 1 {
+			t.Errorf("%s: %d views", test.name, n)
+		}
 		if v.State != test.state || v.DeletedBy != test.who || (v.Held.By != 0 || v.Waits.Cause != "") && test.who != "" {
 			t.Errorf("%s: %+v", test.name, v)
 		}

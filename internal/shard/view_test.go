@@ -70,6 +70,41 @@ func TestAViewNamesThePolicyAndWhenThePodIsDeleted(t *testing.T) {
 	}
 }
 
+func TestAViewOfADeletionHasNoTimeOfAnother(t *testing.T) {
+	if v := newPolicyPlay(t, of("gpu", policy.Delete)).view(1, "a"); !v.DeleteAt.IsZero() {
+		t.Errorf("got %+v", v)
+	}
+}
+
+// The deadline has moved, and the shard has not judged the pod again.
+func TestAViewByACacheThatIsNewerThanTheShardHasTheNewDeadline(t *testing.T) {
+	p := newPolicyPlay(t, evicting(90*time.Second))
+	p.tolerate("a", bears("gpu", 3600))
+	if v := p.view(4, "a"); v.Method != policy.Evict || !v.Verdict.At.Equal(at(3600)) {
+		t.Errorf("got %+v", v)
+	}
+}
+
+func TestTheNextTryIsTheEndOfTheWaitOrTheDeletionThatMayNeedNoToken(t *testing.T) {
+	for _, c := range []struct {
+		cause  eviction.WaitCause
+		policy policy.Policy
+		want   float64
+	}{
+		{eviction.WaitsForRate, evicting(90 * time.Second), 94},
+		{eviction.WaitsForServer, evicting(90 * time.Second), 100},
+		{eviction.WaitsForRate, of("gpu", policy.Evict), 100},
+	} {
+		p := newPolicyPlay(t, c.policy)
+		p.tried(4, blocked)
+		p.pass(10)
+		p.waits, p.until = eviction.Wait{Cause: c.cause}, at(100)
+		if v := p.view(10, "a"); !v.Next.Equal(at(c.want)) {
+			t.Errorf("%s, deleteAfter %v: next at %v, want second %v", c.cause, c.policy.DeleteAfter, v.Next, c.want)
+		}
+	}
+}
+
 func TestOfManyEvictionsTheEarliestAreShown(t *testing.T) {
 	p := newTaintedPlay(t, 4)
 	for i := range 500 {
