@@ -47,7 +47,7 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 			return p.setAgain(list, from, &recorded[len(recorded)-1])
 		}
 		applied := *p
-		applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states), true
+		applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states, from.At), true
 		applied.states = bound(applied.states, from.Distinguishes)
 		return applied
 	}
@@ -117,7 +117,7 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
 // that are not among them. If this process saw a state appear at the recorded version, its own state replaces the
 // recorded one. Invariant: each state began no later than the next one, and each recorded one no later than the list.
-func (l *listing) continuing(recorded, own []TaintState) []TaintState {
+func (l *listing) continuing(recorded, own []TaintState, at skew.Instant) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
 		s := &states[i]
@@ -135,8 +135,10 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 			}
 			own = slices.Delete(own, j, j+1)
 		}
-		latest = slices.MinFunc([]time.Time{s.Since, latest}, time.Time.Compare)
-		s.Since = latest
+		if s.Since.After(latest) {
+			s.Since, s.Start = latest, slices.MinFunc([]time.Time{s.Start, at.Late(latest)}, time.Time.Compare)
+		}
+		latest = s.Since
 	}
 	states = append(states, slices.DeleteFunc(own, func(o TaintState) bool { // those that ended before the gap
 		return o.Ended && o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before)

@@ -309,6 +309,14 @@ func TestWhatAProcessSawAppearBeforeAGapKeepsItsTime(t *testing.T) {
 	}
 }
 
+func TestTheNextLeaderCorrectsAStartByAClockThatWasAhead(t *testing.T) {
+	first := process().setsItsClock(60).sees(1).sees(5, "gpu")
+	next := process().finds(20, 5, 0, "gpu").reads(t, first)
+	if last := process().finds(28, 5, 0, "gpu").reads(t, next).String(); last != "gpu@20" {
+		t.Errorf("after two changes of the leader: %s", last)
+	}
+}
+
 // Each leader finds the taint in its first list, with a clock that is off by some seconds.
 func TestTenTermsMoveNoStart(t *testing.T) {
 	writer := process().sees(1).sees(5, "gpu")
