@@ -55,8 +55,9 @@ test: export SKIPPED := $(CURDIR)/bin/skipped
 PATIENT := $(CURDIR)/bin/swapping
 
 .PHONY: test
-test: setup build bin/swapping ## Run every test, and print how long each part took.
+test: setup ## Run every test, and print how long each part took.
 	@rm -f bin/skipped
+	@$(MAKE) --no-print-directory -j 2 build bin/swapping browser # what is downloaded next to what is compiled
 	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
 	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
 	$(call part,fuzzing,$(PATIENT) fuzzing || exit 0; $(MAKE) --no-print-directory fuzz FUZZTIME=5s)
