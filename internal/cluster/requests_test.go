@@ -318,6 +318,24 @@ func TestAConnectionThatStaysBrokenIsTrouble(t *testing.T) {
 	})
 }
 
+// A proxy may pass lists, and break the connection of each watch. For client-go, such a watch has begun and ended.
+func TestWhileEachWatchBreaksListsShowChanges(t *testing.T) {
+	a := &api{format: runtime.ContentTypeProtobuf}
+	a.refuse = func(ask string) (*http.Response, error) {
+		if strings.HasPrefix(ask, "watch") {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return nil, nil
+	}
+	a.over(t, func(*Watcher, *record) {
+		time.Sleep(time.Minute)
+		lists := slices.DeleteFunc(a.took(), func(ask string) bool { return ask != "list pods" })
+		if len(lists) < 4 { // client-go repeats a watch for ten seconds
+			t.Errorf("in a minute, pods are listed %d times", len(lists))
+		}
+	})
+}
+
 func TestAWatchThatFailsGoesOnOrBeginsAnew(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(a *api, w *io.PipeWriter)
