@@ -59,6 +59,16 @@ type call struct {
 
 func newServer() *server { return &server{fault: func(string, int) error { return nil }} }
 
+// fails makes calls of this verb, or of any, fail with the error, or only those for one object; nil ends all faults.
+func (s *server) fails(verb string, err error, number ...int) {
+	s.fault = func(v string, n int) error {
+		if verb != "" && v != verb || len(number) > 0 && n != number[0] {
+			return nil
+		}
+		return err
+	}
+}
+
 func (s *server) start(t *testing.T, change ...func(*store.CoreOptions)) *process {
 	p := &process{
 		t: t, server: s, now: 1, records: map[string]journal.Record{}, explained: map[string]journal.LastWatch{},
@@ -240,6 +250,23 @@ func led(t *testing.T) *server {
 	return s
 }
 
+// leads returns a process that has led since second 1, over an empty journal, and its server.
+func leads(t *testing.T) (*process, *server) {
+	s := newServer()
+	p := s.start(t)
+	p.watched("1")
+	p.lead().until(10)
+	s.writes = nil
+	return p, s
+}
+
+// follows starts another process, which has watched up to this version by second 40.
+func (s *server) follows(t *testing.T, version string, change ...func(*store.CoreOptions)) *process {
+	p := s.start(t, change...).until(40)
+	p.watched(version)
+	return p
+}
+
 func forbidden() error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))
 }
@@ -286,12 +313,7 @@ func TestATermBeginsOnceTheJournalIsReadAndTheConfigurationPublished(t *testing.
 func TestATermWaitsUntilTheSourceHasAllNodesAndReadsTheJournalMeanwhile(t *testing.T) {
 	s := led(t)
 	p := s.start(t).win().until(60)
-	s.fault = func(verb string, _ int) error {
-		if verb == "get" {
-			return errors.New("no answer")
-		}
-		return nil
-	}
+	s.fails("get", errors.New("no answer"))
 	p.watched("9")
 	if p.until(61); p.began != 0 || len(p.explained)+len(s.writes) != 0 {
 		t.Errorf("it has begun at %v; explained are %v, written: %v", p.began, p.explained, s.writes)
@@ -303,9 +325,7 @@ func TestATermWaitsUntilTheSourceHasAllNodesAndReadsTheJournalMeanwhile(t *testi
 }
 
 func TestATermWaitsForTheNodesUpToTheVersionsOfTheRecords(t *testing.T) {
-	p := led(t).start(t).until(40)
-	p.watched("6")
-	p.lead().until(43)
+	p := led(t).follows(t, "6").lead().until(43)
 	if p.began != 0 {
 		t.Fatal("it has begun")
 	}
@@ -317,21 +337,13 @@ func TestATermWaitsForTheNodesUpToTheVersionsOfTheRecords(t *testing.T) {
 }
 
 func TestAfterTenSecondsATermBeginsWithoutWhatWasNotReachedOrRead(t *testing.T) {
-	p := led(t).start(t).until(40)
-	p.watched("6")
-	p.lead().until(60)
+	p := led(t).follows(t, "6").lead().until(60)
 	if p.began != 50 || len(p.explained) != 0 {
 		t.Errorf("not reached: it has begun at %v; explained are %v", p.began, p.explained)
 	}
 	s := led(t)
-	s.fault = func(verb string, number int) error {
-		if verb == "get" && number == 3 {
-			return errors.New("no answer")
-		}
-		return nil
-	}
-	p = s.start(t).until(40)
-	p.watched("9")
+	s.fails("get", errors.New("no answer"), 3)
+	p = s.follows(t, "9")
 	p.taint("9")
 	p.lead().until(60)
 	if p.began != 50 || len(p.explained) != 0 || p.troubles["unread"] != 1 {
@@ -340,7 +352,7 @@ func TestAfterTenSecondsATermBeginsWithoutWhatWasNotReachedOrRead(t *testing.T) 
 	if slices.ContainsFunc(s.writes, func(w string) bool { return strings.HasPrefix(w, "3 ") }) || !slices.Equal(p.state().Unstored, []int{3}) {
 		t.Errorf("written: %v; unstored are %v", s.writes, p.state().Unstored)
 	}
-	s.fault = func(string, int) error { return nil }
+	s.fails("", nil)
 	p.until(70)
 	if len(p.explained) != 1 || len(p.troubles) != 0 || !strings.Contains(s.stored[3].Data[nodeOf3()], `"version":"9"`) {
 		t.Errorf("read late: explained are %v, troubles %v, stored is %v", p.explained, p.troubles, s.stored[3].Data)
@@ -349,16 +361,9 @@ func TestAfterTenSecondsATermBeginsWithoutWhatWasNotReachedOrRead(t *testing.T) 
 
 func TestWhileTheGuardsAreUnreadThatIsSaid(t *testing.T) {
 	s := led(t)
-	s.fault = func(verb string, number int) error {
-		if verb == "get" && number == journal.StateObject {
-			return errors.New("no answer")
-		}
-		return nil
-	}
-	p := s.start(t).until(40)
-	p.watched("9")
-	p.lead().until(60)
-	s.fault = func(string, int) error { return nil }
+	s.fails("get", errors.New("no answer"), journal.StateObject)
+	p := s.follows(t, "9").lead().until(60)
+	s.fails("", nil)
 	p.until(70)
 	if got := strings.Join(p.guards, " "); p.began != 50 || got != `unread {"trips":[]}` {
 		t.Errorf("it has begun at %v; guards: %s", p.began, got)
@@ -368,15 +373,8 @@ func TestWhileTheGuardsAreUnreadThatIsSaid(t *testing.T) {
 func TestWhatIsForbiddenDelaysNoTerm(t *testing.T) {
 	for _, verb := range []string{"get", "put"} {
 		s := led(t)
-		s.fault = func(v string, _ int) error {
-			if v == verb {
-				return forbidden()
-			}
-			return nil
-		}
-		p := s.start(t).until(40)
-		p.watched("9")
-		p.lead().until(100)
+		s.fails(verb, forbidden())
+		p := s.follows(t, "9").lead().until(100)
 		if p.began != 40 || len(p.troubles) != 1 {
 			t.Errorf("%s: it has begun at %v; troubles %v", verb, p.began, p.troubles)
 		}
@@ -388,9 +386,7 @@ func TestAnObjectOfAnotherFormatIsNeitherUsedNorOverwritten(t *testing.T) {
 	for number := range s.stored {
 		s.stored[number] = journal.StoredPartition{Version: "1", Data: map[string]string{journal.Head: `{"version":2}`, nodeOf3(): "new"}}
 	}
-	p := s.start(t).until(40)
-	p.watched("9")
-	p.lead()
+	p := s.follows(t, "9").lead()
 	p.taint("9")
 	p.until(100)
 	if p.began != 40 || len(p.explained) > 0 || len(s.writes) > 0 || p.troubles["version"] != 9 || p.guards[0] != "unread" {
@@ -406,11 +402,7 @@ func TestAnObjectOfAnotherFormatIsNeitherUsedNorOverwritten(t *testing.T) {
 }
 
 func TestALeaderWritesAPartitionAMomentAfterItsNodesChangeAtMostOnceASecond(t *testing.T) {
-	s := newServer()
-	p := s.start(t)
-	p.watched("1")
-	p.lead().until(10)
-	s.writes = nil
+	p, s := leads(t)
 	p.taint("2")
 	p.until(10.2)
 	p.taint("3") // written together with the change before
@@ -439,22 +431,14 @@ func TestAHeartbeatDoesNotMoveTheLastWatch(t *testing.T) {
 }
 
 func TestAPartitionThatCantBeWrittenIsListedAndTriedAgain(t *testing.T) {
-	s := newServer()
-	s.fault = func(verb string, number int) error {
-		if verb == "put" && number == 3 {
-			return errors.New("webhook")
-		}
-		return nil
-	}
-	p := s.start(t)
-	p.watched("1")
-	p.lead().until(10)
+	p, s := leads(t)
+	s.fails("put", errors.New("webhook"), 3)
 	p.taint("2")
 	p.until(45)
 	if got := p.state().Unstored; !slices.Equal(got, []int{3}) || p.troubles["unwritten"] != 1 {
 		t.Errorf("unstored are %v; troubles %v", got, p.troubles)
 	}
-	s.fault = func(string, int) error { return nil }
+	s.fails("", nil)
 	p.until(130)
 	if got := p.state().Unstored; len(got) > 0 || len(p.troubles) > 0 {
 		t.Errorf("then unstored are %v; troubles %v", got, p.troubles)
@@ -466,19 +450,16 @@ func TestWhatOthersWriteIsReplacedByTheNextWrite(t *testing.T) {
 		"edited": {Version: "900", Data: map[string]string{journal.Head: `{"version":1}`}}, "deleted": {},
 		"of another format": {Version: "900", Data: map[string]string{journal.Head: `{"version":2}`}},
 	} {
-		s := newServer()
-		p := s.start(t)
-		p.watched("1")
-		p.lead()
+		p, s := leads(t)
 		p.taint("2")
-		p.until(10)
-		s.stored[3], s.writes = stored, nil
 		p.until(12)
+		s.stored[3], s.writes = stored, nil
+		p.until(14)
 		if len(s.writes) > 0 {
 			t.Errorf("%s: written at once: %v", name, s.writes)
 		}
 		p.taint("3")
-		p.until(15)
+		p.until(17)
 		if !strings.Contains(s.stored[3].Data[nodeOf3()], `"version":"3"`) || len(s.writes) != 1 {
 			t.Errorf("%s: stored is %v; written %v", name, s.stored[3].Data, s.writes)
 		}
@@ -486,10 +467,7 @@ func TestWhatOthersWriteIsReplacedByTheNextWrite(t *testing.T) {
 }
 
 func TestAnotherClientsRecordOfGuardsIsPassedOnBeforeItIsReplaced(t *testing.T) {
-	s := newServer()
-	p := s.start(t)
-	p.watched("1")
-	p.lead().until(10)
+	p, s := leads(t)
 	s.stored[journal.StateObject] = journal.StoredPartition{Version: "900", Data: journal.EncodeState(journal.Heartbeat{}, []byte(`{"trips":[1]}`), nil)}
 	p.step(store.GuardsSet{Text: json.RawMessage(`{"trips":[2]}`)})
 	p.until(15)
@@ -500,7 +478,7 @@ func TestAnotherClientsRecordOfGuardsIsPassedOnBeforeItIsReplaced(t *testing.T) 
 		t.Errorf("stored: %s", got)
 	}
 	passedOn := len(p.guards)
-	s.fault = func(verb string, _ int) error { return map[string]error{"put": errors.New("no answer")}[verb] }
+	s.fails("put", errors.New("no answer"))
 	p.step(store.GuardsSet{Text: json.RawMessage(`{"trips":[3]}`)})
 	p.until(30)
 	if len(p.guards) > passedOn {
@@ -523,14 +501,10 @@ func TestARecordOfGuardsThatNobodyReplacesIsKeptFromTermToTerm(t *testing.T) {
 }
 
 func TestAReloadWaitsForTheConfigurationToBePublished(t *testing.T) {
-	for name, fault := range map[string]func(string, int) error{
-		"published": func(string, int) error { return nil }, "forbidden": func(string, int) error { return forbidden() },
-	} {
-		s := newServer()
-		p := s.start(t)
-		p.watched("1")
-		p.lead().until(10)
-		s.fault, p.slow = fault, 0.5
+	for name, answer := range map[string]error{"published": nil, "forbidden": forbidden()} {
+		p, s := leads(t)
+		s.fails("", answer)
+		p.slow = 0.5
 		p.step(store.ConfigSet{Text: []byte(`{"method":"Evict"}`), Done: make(chan struct{})})
 		if p.until(10.4); p.done != 0 {
 			t.Errorf("%s: it does not wait", name)
@@ -549,10 +523,7 @@ func TestAReloadWaitsForTheConfigurationToBePublished(t *testing.T) {
 }
 
 func TestAFlushWaitsForAllWritesOrAFailure(t *testing.T) {
-	s := newServer()
-	p := s.start(t)
-	p.watched("1")
-	p.lead().until(10)
+	p, _ := leads(t)
 	p.taint("2")
 	p.until(10.3)
 	p.taint("3")
@@ -566,10 +537,7 @@ func TestAFlushWaitsForAllWritesOrAFailure(t *testing.T) {
 }
 
 func TestAWriteWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
-	s := newServer()
-	p := s.start(t)
-	p.watched("1")
-	p.lead().until(10)
+	p, s := leads(t)
 	lost := true
 	s.fault = func(verb string, number int) error {
 		if verb == "put" && number == 3 && lost {
@@ -580,7 +548,6 @@ func TestAWriteWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 		}
 		return nil
 	}
-	s.writes = nil
 	p.taint("2")
 	p.until(19)
 	if len(s.writes) > 0 || len(p.troubles) > 0 {
@@ -590,9 +557,7 @@ func TestAWriteWhoseAnswerIsLostIsNotRepeated(t *testing.T) {
 
 func TestADryRunReadsAndDoesNotWrite(t *testing.T) {
 	s := led(t)
-	p := s.start(t, func(o *store.CoreOptions) { o.ReadOnly = true }).until(40)
-	p.watched("9")
-	p.lead().until(100)
+	p := s.follows(t, "9", func(o *store.CoreOptions) { o.ReadOnly = true }).lead().until(100)
 	if p.began != 40 || len(p.explained) != 1 || len(s.writes) > 0 {
 		t.Errorf("it has begun at %v; explained %v, written %v", p.began, p.explained, s.writes)
 	}
@@ -600,9 +565,8 @@ func TestADryRunReadsAndDoesNotWrite(t *testing.T) {
 
 func TestATermThatHasEndedReadsAndWritesNothing(t *testing.T) {
 	s := led(t)
-	p := s.start(t).until(40)
+	p := s.follows(t, "9")
 	p.slow = 5
-	p.watched("9")
 	p.lead().until(41)
 	p.resign()
 	p.until(100)
@@ -623,10 +587,7 @@ func TestAWriteThatMeetsAnotherClientsIsNoTrouble(t *testing.T) {
 		"another client has created it": {apierrors.NewAlreadyExists(configmaps, "x"), false, false},
 		"its namespace does not exist":  {apierrors.NewNotFound(configmaps, "x"), false, true},
 	} {
-		s := newServer()
-		p := s.start(t)
-		p.watched("1")
-		p.lead().until(10)
+		p, s := leads(t)
 		if c.created {
 			p.taint("2")
 			p.until(20)
@@ -651,11 +612,8 @@ func TestAWriteThatMeetsAnotherClientsIsNoTrouble(t *testing.T) {
 }
 
 func TestAJournalWithoutAServerIsNoBusyLoop(t *testing.T) {
-	s := newServer()
-	p := s.start(t)
-	p.watched("1")
-	p.lead().until(10)
-	s.fault = func(string, int) error { return errors.New("no answer") }
+	p, s := leads(t)
+	s.fails("", errors.New("no answer"))
 	p.steps = 0
 	if p.until(100); p.steps > 100 {
 		t.Errorf("%d steps in 90 s", p.steps)
@@ -676,9 +634,7 @@ func TestAStateWithoutGuardsIsNoRecordOfThem(t *testing.T) {
 
 func TestARecordOfGuardsMayHaveTheMaximumSize(t *testing.T) {
 	for size, troubles := range map[int]int{journal.MaxGuards: 0, journal.MaxGuards + 1: 1} {
-		p := newServer().start(t)
-		p.watched("1")
-		p.lead().until(10)
+		p, _ := leads(t)
 		p.step(store.GuardsSet{Text: json.RawMessage(`"` + strings.Repeat("x", size-2) + `"`)})
 		p.until(20)
 		if stored := len(p.state().Guards) == size; p.troubles["full"] != troubles || stored != (troubles == 0) {
