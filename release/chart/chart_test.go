@@ -48,17 +48,33 @@ func releases(t *testing.T) map[string]Release {
 	return all
 }
 
+// release returns a release with these values.
+func release(t *testing.T, namespace, values string) Release {
+	t.Helper()
+	r := Release{Namespace: namespace}
+	if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
+		t.Fatalf("%s: %v", values, err)
+	}
+	return r
+}
+
+// manifests returns what the chart renders for a release.
+func manifests(t *testing.T, r Release) string {
+	t.Helper()
+	files, err := Render(dir, r)
+	if err != nil {
+		t.Fatalf("%v: %v", r.Values, err)
+	}
+	return Join(files)
+}
+
 func TestTheChartRendersAsTheGoldenFilesSay(t *testing.T) {
 	for name, r := range releases(t) {
-		files, err := Render(dir, r)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
 		said, err := notesBy(dir, r, engine.Render)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		golden(t, name+".golden.yaml", Join(files))
+		golden(t, name+".golden.yaml", manifests(t, r))
 		golden(t, name+".notes.txt", said)
 	}
 }
@@ -145,11 +161,7 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 		"a limit that is true":   {"resources: {limits: {memory: true}}", "/resources/limits/memory"},
 		"a toleration's mistake": {"tolerations: [{operator: exists}]", "tolerations"},
 	} {
-		var values map[string]any
-		if err := yaml.Unmarshal([]byte(test.values), &values); err != nil {
-			t.Fatal(err)
-		}
-		_, err := Render(dir, Release{Namespace: "kube-system", Values: values})
+		_, err := Render(dir, release(t, "kube-system", test.values))
 		if err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: got %v, want a refusal that names %q", name, err, test.says)
 		}
@@ -157,23 +169,16 @@ func TestValuesThatTheSchemaRefusesAreNotRendered(t *testing.T) {
 }
 
 func TestOneReplicaNeedsNoLeaderElection(t *testing.T) {
-	for text, strategy := range map[string]string{
+	for values, strategy := range map[string]string{
 		"{replicas: 1, config: {leaderElection: {leaderElect: false}}}": "Recreate",
 		"{config: {dryRun: true}}":                                      "RollingUpdate",
 	} {
-		var values map[string]any
-		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
-			t.Fatal(err)
+		all := manifests(t, release(t, "kube-system", values))
+		if strings.Contains(all, "resources: [leases]\n  verbs: [create]\n") {
+			t.Errorf("%s: it may write leases", values)
 		}
-		files, err := Render(dir, Release{Namespace: "kube-system", Values: values})
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
-		if strings.Contains(Join(files), "resources: [leases]\n  verbs: [create]\n") {
-			t.Errorf("%s: it may write leases", text)
-		}
-		if !strings.Contains(Join(files), "\n    type: "+strategy+"\n") {
-			t.Errorf("%s: the strategy is not %s", text, strategy)
+		if !strings.Contains(all, "\n    type: "+strategy+"\n") {
+			t.Errorf("%s: the strategy is not %s", values, strategy)
 		}
 	}
 }
@@ -185,15 +190,9 @@ func TestADigestWinsOverTheTag(t *testing.T) {
 		{"{tag: v1}", "localhost/taint-manager:v1"},
 		{"{repository: 'registry:5000/a/b', tag: v1, digest: '" + digest + "'}", "registry:5000/a/b@" + digest},
 	} {
-		var image map[string]any
-		if err := yaml.Unmarshal([]byte(test.image), &image); err != nil {
-			t.Fatal(err)
-		}
-		files, err := Render(dir, Release{Namespace: "kube-system", Values: map[string]any{"image": image}, Version: "v9.8.7"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if all := Join(files); !strings.Contains(all, "image: "+test.want+"\n") {
+		r := release(t, "kube-system", "image: "+test.image)
+		r.Version = "v9.8.7"
+		if all := manifests(t, r); !strings.Contains(all, "image: "+test.want+"\n") {
 			t.Errorf("image %s does not yield %s", test.image, test.want)
 		}
 	}
@@ -201,15 +200,7 @@ func TestADigestWinsOverTheTag(t *testing.T) {
 
 func TestProbesAndNetworkPolicyHaveThePortOfTheConfiguration(t *testing.T) {
 	for config, want := range map[string]string{"{}": "10270", "{serving: {securePort: 10999}}": "10999"} {
-		r := Release{Namespace: "kube-system"}
-		if err := yaml.Unmarshal([]byte("{networkPolicy: {enabled: true}, config: "+config+"}"), &r.Values); err != nil {
-			t.Fatal(err)
-		}
-		files, err := Render(dir, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := Join(files)
+		all := manifests(t, release(t, "kube-system", "{networkPolicy: {enabled: true}, config: "+config+"}"))
 		for _, line := range []string{"- {name: https, containerPort: " + want + "}", "- {port: " + want + ", protocol: TCP}"} {
 			if !strings.Contains(all, line) {
 				t.Errorf("config %s does not yield %s", config, line)
@@ -223,15 +214,7 @@ func TestProbesAndNetworkPolicyHaveThePortOfTheConfiguration(t *testing.T) {
 
 func TestOnlyAChangeOfAFieldThatNeedsARestartRestartsThePods(t *testing.T) {
 	annotation := func(values string) string {
-		r := Release{Namespace: "kube-system"}
-		if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
-			t.Fatal(err)
-		}
-		files, err := Render(dir, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return regexp.MustCompile(`config-sha256: \w+`).FindString(Join(files))
+		return regexp.MustCompile(`config-sha256: \w+`).FindString(manifests(t, release(t, "kube-system", values)))
 	}
 	plain := annotation("{}")
 	for values, restarts := range map[string]bool{

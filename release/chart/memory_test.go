@@ -6,35 +6,18 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"sigs.k8s.io/yaml"
 )
 
 // goMemoryLimit returns GOMEMLIMIT of the container that the chart renders with these values; empty if it is not set.
-func goMemoryLimit(t *testing.T, values string) (string, error) {
+func goMemoryLimit(t *testing.T, values string) string {
 	t.Helper()
-	r := Release{Namespace: "kube-system"}
-	if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
-		t.Fatal(err)
-	}
-	files, err := Render(dir, r)
-	if err != nil {
-		return "", err
-	}
-	for _, file := range files {
-		if file.Name != "deployment.yaml" {
-			continue
-		}
-		var d appsv1.Deployment
-		if err := yaml.UnmarshalStrict([]byte(file.Text), &d); err != nil {
-			t.Fatalf("%s: %v", values, err)
-		}
-		for _, variable := range d.Spec.Template.Spec.Containers[0].Env {
-			if variable.Name == "GOMEMLIMIT" {
-				return variable.Value, nil
-			}
+	d := only[appsv1.Deployment](t, "kube-system", values, "Deployment")
+	for _, variable := range d.Spec.Template.Spec.Containers[0].Env {
+		if variable.Name == "GOMEMLIMIT" {
+			return variable.Value
 		}
 	}
-	return "", nil
+	return ""
 }
 
 func TestGOMEMLIMITIsNineTenthsOfTheMemoryLimitInWholeBytes(t *testing.T) {
@@ -58,9 +41,8 @@ func TestGOMEMLIMITIsNineTenthsOfTheMemoryLimitInWholeBytes(t *testing.T) {
 		"1000T":      "900000000000000B",
 		"1073741825": "966367642B",
 	} {
-		got, err := goMemoryLimit(t, "resources: {limits: {memory: "+limit+"}}")
-		if err != nil || got != want {
-			t.Errorf("limits.memory %s: got %q, %v, want %s", limit, got, err, want)
+		if got := goMemoryLimit(t, "resources: {limits: {memory: "+limit+"}}"); got != want {
+			t.Errorf("limits.memory %s: got %q, want %s", limit, got, want)
 		}
 	}
 }
@@ -70,8 +52,8 @@ func TestWithoutAMemoryLimitGOMEMLIMITIsNotSet(t *testing.T) {
 		"resources: null", "resources: {limits: null}", "resources: {limits: {memory: null}}",
 		"resources: {limits: {cpu: 1, memory: null}, requests: {memory: 128Mi}}",
 	} {
-		if got, err := goMemoryLimit(t, values); err != nil || got != "" {
-			t.Errorf("%s: got %q, %v, want none", values, got, err)
+		if got := goMemoryLimit(t, values); got != "" {
+			t.Errorf("%s: got %q, want none", values, got)
 		}
 	}
 }
@@ -81,7 +63,7 @@ func TestAMemoryLimitThatTheChartCannotReadIsRefusedInOneSentence(t *testing.T) 
 		"512m": `"512m"`, "1Gb": `"1Gb"`, "1K": `"1K"`, "1e9Mi": `"1e9Mi"`, "-1Gi": `"-1Gi"`, "much": `"much"`, "''": `""`, "Mi": `"Mi"`,
 		"1Pi": `"1Pi"`, "1001T": `"1001T"`, "0": "0", "512": "512", "1048575": "1048575", "1e30": "1e+30",
 	} {
-		_, err := goMemoryLimit(t, "resources: {limits: {memory: "+limit+"}}")
+		_, err := Render(dir, release(t, "kube-system", "resources: {limits: {memory: "+limit+"}}"))
 		want := fmt.Sprintf("resources.limits.memory is %s, and GOMEMLIMIT can't be computed from it: "+
 			"set it to a quantity of 1Mi to 1000T without a suffix or with k, M, G, T, Ki, Mi, Gi or Ti, such as 512Mi, or to null for no limit", text)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {

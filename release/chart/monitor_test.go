@@ -12,38 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// monitored returns the Service and the ServiceMonitor that the chart renders with these values, and rejects fields that
-// their APIs do not have.
-func monitored(t *testing.T, values string) (service v1.Service, monitor monitoringv1.ServiceMonitor) {
-	t.Helper()
-	decode(t, values, map[string]any{"Service": &service, "ServiceMonitor": &monitor})
-	return service, monitor
-}
-
-// decode decodes the objects of these kinds that the chart renders with these values, and rejects fields that their APIs
-// do not have.
-func decode(t *testing.T, values string, kinds map[string]any) {
-	t.Helper()
-	r := Release{Namespace: "kube-system"}
-	if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
-		t.Fatal(err)
-	}
-	files, err := Render(dir, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for document := range strings.SplitSeq(Join(files), "---\n") {
-		for kind, into := range kinds {
-			if !strings.Contains(document, "\nkind: "+kind+"\n") {
-				continue
-			}
-			if err := yaml.UnmarshalStrict([]byte(document), into); err != nil {
-				t.Fatalf("%s: %v", document, err)
-			}
-		}
-	}
-}
-
 // The file of alerts is not for the Prometheus operator alone, so nothing else compares it with the operator's API.
 func TestThePrometheusRuleHasTheAlertsAndNothingElse(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(dir, "files", "alerts.yaml"))
@@ -55,8 +23,8 @@ func TestThePrometheusRuleHasTheAlertsAndNothingElse(t *testing.T) {
 	if err := yaml.UnmarshalStrict([]byte(renamed), &want); err != nil {
 		t.Fatal(err)
 	}
-	var got monitoringv1.PrometheusRule
-	decode(t, "metrics: {job: another, prometheusRule: {enabled: true, labels: {release: prometheus}}}", map[string]any{"PrometheusRule": &got})
+	const values = "metrics: {job: another, prometheusRule: {enabled: true, labels: {release: prometheus}}}"
+	got := only[monitoringv1.PrometheusRule](t, "kube-system", values, "PrometheusRule")
 	if diff := cmp.Diff(want, got.Spec); diff != "" || len(want.Groups) != 1 || len(want.Groups[0].Rules) < 12 || got.Labels["release"] != "prometheus" {
 		t.Errorf("the labels are %v, and the rules (-want +got):\n%s", got.Labels, diff)
 	}
@@ -86,7 +54,8 @@ func TestTheServiceMonitorTakesCredentialsAndCAFromSecrets(t *testing.T) {
 		},
 		"everybody may read": {"metrics: {anonymous: true, serviceMonitor: {enabled: true}}", "", nil, false, nil, ""},
 	} {
-		service, monitor := monitored(t, test.values)
+		service := only[v1.Service](t, "kube-system", test.values, "Service")
+		monitor := only[monitoringv1.ServiceMonitor](t, "kube-system", test.values, "ServiceMonitor")
 		if service.Spec.ClusterIP != v1.ClusterIPNone || len(service.Spec.Ports) != 1 || len(monitor.Spec.Endpoints) != 1 {
 			t.Errorf("%s: got the Service %+v and the ServiceMonitor %+v; want a headless one with one port", name, service, monitor)
 			continue

@@ -15,15 +15,7 @@ import (
 // rendered decodes the documents of a kind that the chart renders with these values, and rejects unknown fields.
 func rendered[T any](t *testing.T, namespace, values, kind string) (objects []T) {
 	t.Helper()
-	r := Release{Namespace: namespace}
-	if err := yaml.Unmarshal([]byte(values), &r.Values); err != nil {
-		t.Fatal(err)
-	}
-	files, err := Render(dir, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for document := range strings.SplitSeq(Join(files), "---\n") {
+	for document := range strings.SplitSeq(manifests(t, release(t, namespace, values)), "---\n") {
 		if !strings.Contains(document, "\nkind: "+kind+"\n") {
 			continue
 		}
@@ -36,14 +28,20 @@ func rendered[T any](t *testing.T, namespace, values, kind string) (objects []T)
 	return objects
 }
 
+// only decodes the only document of a kind, as rendered does.
+func only[T any](t *testing.T, namespace, values, kind string) T {
+	t.Helper()
+	objects := rendered[T](t, namespace, values, kind)
+	if len(objects) != 1 {
+		t.Fatalf("%s: got %d objects of kind %s, want one", values, len(objects), kind)
+	}
+	return objects[0]
+}
+
 func pods(t *testing.T, namespace, values string) (replica, hook v1.PodSpec) {
 	t.Helper()
-	replicas := rendered[appsv1.Deployment](t, namespace, values, "Deployment")
-	hooks := rendered[batchv1.Job](t, namespace, values, "Job")
-	if len(replicas) != 1 || len(hooks) != 1 {
-		t.Fatalf("got %d Deployments and %d Jobs", len(replicas), len(hooks))
-	}
-	return replicas[0].Spec.Template.Spec, hooks[0].Spec.Template.Spec
+	return only[appsv1.Deployment](t, namespace, values, "Deployment").Spec.Template.Spec,
+		only[batchv1.Job](t, namespace, values, "Job").Spec.Template.Spec
 }
 
 func TestTheTokenIsMountedAsTheValuesSayWhoeverCreatesTheAccount(t *testing.T) {
