@@ -4,62 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// admission answers the events of namespaces that begin with "hostile", by the number of the attempt there; it takes those
-// of others in 5 ms. It keeps the times of all attempts since it was made.
-type admission struct {
-	born   time.Time
-	answer func(ctx context.Context, n int) error
-
-	mu       sync.Mutex
-	attempts map[string][]time.Duration // by namespace
-	stored   map[string][]time.Duration
-	running  int
-	most     int
+// admission answers the events of namespaces that begin with "hostile"; it takes those of others in 5 ms.
+func admission(answer func(context.Context, int) error) *fakeSink {
+	quick := func(namespace string) bool { return !strings.HasPrefix(namespace, "hostile") }
+	return &fakeSink{answer: answer, quick: quick}
 }
 
-func newAdmission(answer func(context.Context, int) error) *admission {
-	return &admission{
-		born: time.Now(), answer: answer, attempts: map[string][]time.Duration{}, stored: map[string][]time.Duration{},
+// storedIn returns when the events of a namespace were stored.
+func (f *fakeSink) storedIn(namespace string, since time.Time) (after []time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, event := range f.stored {
+		if event.Namespace == namespace {
+			after = append(after, f.at[i].Sub(since))
+		}
 	}
-}
-
-func (a *admission) Create(ctx context.Context, event *v1.Event) error {
-	name, answer := event.Namespace, slow(5*time.Millisecond)
-	if strings.HasPrefix(name, "hostile") {
-		answer = a.answer
-	}
-	a.mu.Lock()
-	n := len(a.attempts[name])
-	a.attempts[name] = append(a.attempts[name], time.Since(a.born))
-	a.running++
-	a.most = max(a.most, a.running)
-	a.mu.Unlock()
-	err := answer(ctx, n)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.running--
-	if err == nil {
-		a.stored[name] = append(a.stored[name], time.Since(a.born))
-	}
-	return err
-}
-
-func (a *admission) storedIn(namespace string) []time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return slices.Clone(a.stored[namespace])
+	return after
 }
 
 func hang(ctx context.Context, _ int) error {
@@ -109,7 +79,7 @@ func TestOneNamespaceDelaysOthersByASecondAtMost(t *testing.T) {
 		for _, first := range []string{"hostile", "shop"} {
 			t.Run(test.name+", first "+first, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					sink := newAdmission(test.answer)
+					sink, began := admission(test.answer), time.Now()
 					q, end := start(t, Options{Sink: sink.Create})
 					defer end()
 					put := map[string]int{"hostile": 200, "shop": 50}
@@ -125,7 +95,7 @@ func TestOneNamespaceDelaysOthersByASecondAtMost(t *testing.T) {
 						q.Put(noteIn("shop", 50+i))
 					}
 					time.Sleep(time.Second)
-					checkDelays(t, sink.storedIn("shop"), 350, func(i int) time.Duration {
+					checkDelays(t, sink.storedIn("shop", began), 350, func(i int) time.Duration {
 						return max(0, time.Duration(i-49)*100*time.Millisecond)
 					})
 				})
@@ -137,7 +107,7 @@ func TestOneNamespaceDelaysOthersByASecondAtMost(t *testing.T) {
 // Eight namespaces have all writers. A write that hangs gives its writer to the next event, not to its own second try.
 func TestManyNamespacesDelayOthersByOneWriteAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sink := newAdmission(hang)
+		sink, began := admission(hang), time.Now()
 		q, end := start(t, Options{Sink: sink.Create})
 		defer end()
 		for i := range maxWrites {
@@ -146,7 +116,7 @@ func TestManyNamespacesDelayOthersByOneWriteAtMost(t *testing.T) {
 		synctest.Wait()
 		q.Put(noteIn("shop", 0))
 		time.Sleep(writeTimeout + time.Second)
-		checkDelays(t, sink.storedIn("shop"), 1, func(int) time.Duration { return writeTimeout })
+		checkDelays(t, sink.storedIn("shop", began), 1, func(int) time.Duration { return writeTimeout })
 	})
 }
 
@@ -170,7 +140,7 @@ func TestEachNoteIsWrittenOrCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := after(time.Millisecond, errors.New("connection refused"))
 		answers := []func(context.Context, int) error{slow(5 * time.Millisecond), hang, hang, gone, gone, gone}
-		sink := newAdmission(func(ctx context.Context, n int) error { return answers[n%len(answers)](ctx, n) })
+		sink := admission(func(ctx context.Context, n int) error { return answers[n%len(answers)](ctx, n) })
 		q, end := start(t, Options{Sink: sink.Create})
 		var group sync.WaitGroup
 		for k := range 4 {
@@ -199,7 +169,7 @@ func TestEachNoteIsWrittenOrCounted(t *testing.T) {
 
 // A namespace that fills its part of the queue loses only its own notes.
 func TestANamespaceHasAQuarterOfTheQueue(t *testing.T) {
-	q := New(Options{Sink: newAdmission(hang).Create, Leading: always})
+	q := New(Options{Sink: admission(hang).Create, Leading: always})
 	for i := range 2 * capacity {
 		q.Put(noteIn("big", i))
 	}
@@ -215,7 +185,7 @@ func TestANamespaceHasAQuarterOfTheQueue(t *testing.T) {
 }
 
 func TestTheQueueIsBounded(t *testing.T) {
-	q := New(Options{Sink: newAdmission(hang).Create, Leading: always})
+	q := New(Options{Sink: admission(hang).Create, Leading: always})
 	for i := range 2 * capacity {
 		q.Put(noteIn(fmt.Sprint("team-", i%100), i))
 	}

@@ -24,33 +24,42 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeSink keeps what it takes; it answers by a function, by the number of the attempt.
+// fakeSink keeps what it takes, and when; it answers by a function, by the number of the attempt in a namespace.
 type fakeSink struct {
 	answer func(ctx context.Context, n int) error
+	quick  func(namespace string) bool // whether it takes the events of a namespace in 5 ms instead
 
 	mu       sync.Mutex
-	attempts int
+	attempts map[string]int // by namespace
 	running  int
 	most     int
 	stored   []*v1.Event
+	at       []time.Time // of each of stored
 }
 
 func (f *fakeSink) Create(ctx context.Context, event *v1.Event) error {
+	answer := f.answer
+	if f.quick != nil && f.quick(event.Namespace) {
+		answer = slow(5 * time.Millisecond)
+	}
 	f.mu.Lock()
-	n := f.attempts
-	f.attempts++
+	n := f.attempts[event.Namespace]
+	if f.attempts == nil {
+		f.attempts = map[string]int{}
+	}
+	f.attempts[event.Namespace]++
 	f.running++
 	f.most = max(f.most, f.running)
 	f.mu.Unlock()
 	var err error
-	if f.answer != nil {
-		err = f.answer(ctx, n)
+	if answer != nil {
+		err = answer(ctx, n)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.running--
 	if err == nil {
-		f.stored = append(f.stored, event)
+		f.stored, f.at = append(f.stored, event), append(f.at, time.Now())
 	}
 	return err
 }
@@ -203,8 +212,8 @@ func TestAFailedWriteIsTriedOnceMore(t *testing.T) {
 				q.Put(note(1))
 				time.Sleep(2*writeTimeout + failureTime)
 				synctest.Wait()
-				if sink.attempts != test.attempts {
-					t.Errorf("%d attempts, want %d", sink.attempts, test.attempts)
+				if sink.attempts["shop"] != test.attempts {
+					t.Errorf("%d attempts, want %d", sink.attempts["shop"], test.attempts)
 				}
 				if test.dropped == "" && q.writtenCount() != 1 {
 					t.Error("not counted as written")
