@@ -48,10 +48,7 @@ func relabel(t *testing.T, client *fake.Clientset, kind, name string, labels map
 	var err error
 	switch core := client.CoreV1(); kind {
 	case "node":
-		node, _ := core.Nodes().Get(t.Context(), name, metav1.GetOptions{})
-		node = node.DeepCopy()
-		node.Labels, node.ResourceVersion = labels, "100"
-		_, err = core.Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
+		updateNode(t, client, name, func(n *v1.Node) { n.Labels, n.ResourceVersion = labels, "100" })
 	case "pod":
 		pod, _ := core.Pods("default").Get(t.Context(), name, metav1.GetOptions{})
 		pod = pod.DeepCopy()
@@ -108,7 +105,7 @@ func TestDeleteAfterCountsFromTheReleaseByALabel(t *testing.T) {
 // A node leaves the group for which a breaker has been tripped for a day.
 func TestDeleteAfterCountsFromTheReleaseByAnotherGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, evictor := zone(t, 3), budgeted{newClock()}
+		client, evictor := zone(t, 4, 3), budgeted{newClock()}
 		start(t, client, taintmanager.Options{
 			Evictor: evictor, Journal: newNotebook(), Policies: []policy.Policy{twoHours},
 			Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}},
@@ -151,10 +148,10 @@ func TestAPolicyOnANoScheduleTaintCountsFromItsOwnBegin(t *testing.T) {
 	canary, skip, audit := drain, drain, drain
 	canary.Name, canary.Match.Namespaces = "canary", []string{"canary"}
 	skip.Name, skip.Method, skip.Tolerations = "skip", policy.Ignore, nil
-	skip.Match.PodSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"skip-drain": "true"}}
+	skip.Match.PodSelector = labelled("skip-drain", "true")
 	audit.Name, audit.Mode = "audit", policy.Audit
 	narrow := drain
-	narrow.Match.PodSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "other"}}
+	narrow.Match.PodSelector = labelled("app", "other")
 	for name, before := range map[string][]policy.Policy{
 		"none before": nil, "an audit": {audit}, "an audit and a canary": {canary, audit}, "a canary": {canary}, "one that skips": {skip},
 		"the same policy of other pods": {narrow},
@@ -178,11 +175,8 @@ func TestAPolicyOnANoScheduleTaintCountsFromItsOwnBegin(t *testing.T) {
 
 // drainedNode is a cluster of a node that has the NoSchedule taint "drain", and a pod of a ReplicaSet on it.
 func drainedNode() *fake.Clientset {
-	node, pod := taintedNode(), podOn("node", "pod")
-	node.ResourceVersion = "10"
-	node.Spec.Taints = []v1.Taint{{Key: "drain", Effect: v1.TaintEffectNoSchedule}}
-	pod.CreationTimestamp = metav1.NewTime(time.Now().Add(-time.Hour))
-	pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "rs", Controller: new(true)}}
+	node, pod := draining(), replica("pod")
+	node.ResourceVersion, pod.CreationTimestamp = "10", metav1.NewTime(time.Now().Add(-time.Hour))
 	return fake.NewClientset(node, pod)
 }
 
@@ -233,9 +227,8 @@ func TestSetPoliciesAndViewsEndWithRun(t *testing.T) {
 		time.Sleep(time.Second)
 		ended := make(chan error, 1)
 		go func() {
-			selector := &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 			_, err := r.SetPolicies(context.Background(), taintmanager.Policies{Policies: []policy.Policy{
-				{Name: "p", Method: policy.Hold, Match: policy.Match{NamespaceSelector: selector}},
+				{Name: "p", Method: policy.Hold, Match: prod()},
 			}})
 			ended <- err
 		}()

@@ -88,9 +88,7 @@ func (r *running) stop(t *testing.T) {
 	r.run()
 	err := <-r.result
 	r.lead()
-	if err := errors.Join(err, <-r.led); err != nil {
-		t.Error(err)
-	}
+	must(t, errors.Join(err, <-r.led))
 }
 
 func bears(seconds int64) v1.Toleration {
@@ -161,25 +159,10 @@ func TestAJournalThatIsBrokenHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-func TestADryRunReadsTheJournalAndDoesNotWriteIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		partitions := newNotebook()
-		r := start(t, aClient(), taintmanager.Options{DryRun: true, Journal: partitions})
-		time.Sleep(time.Minute)
-		r.stop(t)
-		if n := partitions.written(); n != 0 {
-			t.Errorf("%d writes", n)
-		}
-	})
-}
-
-// retaint replaces the node's taints by this one.
+// retaint replaces the key of the node's taint.
 func retaint(t *testing.T, client *fake.Clientset, version, key string) {
 	t.Helper()
-	node := taintedNode()
-	node.ResourceVersion, node.Spec.Taints[0].Key = version, key
-	_, err := client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
-	must(t, err)
+	updateNode(t, client, "node", func(n *v1.Node) { n.ResourceVersion, n.Spec.Taints[0].Key = version, key })
 	synctest.Wait()
 }
 

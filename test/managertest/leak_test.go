@@ -3,14 +3,12 @@ package managertest
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	gort "runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,13 +85,12 @@ func (h *herd) client() *fake.Clientset {
 
 // arrive sends all nodes and pods to the watches; the manager and the informer must run.
 func (h *herd) arrive() {
-	seconds := int64(300)
 	for i := range h.all {
 		name := fmt.Sprint("node-", i)
 		h.all[i] = h.node(name)
 		h.nodes.Add(h.all[i])
 		for j := range h.each {
-			h.pods.watch.Add(podOn(name, fmt.Sprint(name, "-", j), v1.Toleration{Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}))
+			h.pods.watch.Add(podOn(name, fmt.Sprint(name, "-", j), bears(300)))
 		}
 	}
 	synctest.Wait()
@@ -120,15 +117,8 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHerd(nodes)
-		m, err := taintmanager.New(h.client(), h.pods, taintmanager.Options{
-			Evictor: &recorder{}, Events: nowhere{}, Logger: logr.FromSlogHandler(slog.DiscardHandler),
-		})
-		must(t, err)
-		ctx, stop := context.WithCancel(context.Background())
-		go h.pods.RunWithContext(ctx)
-		go func() { _ = m.Run(ctx) }()
-		go func() { _ = m.Lead(ctx) }()
-		synctest.Wait()
+		ctx, stop := context.WithCancel(t.Context())
+		m := gather(ctx, t, h, 0, taintmanager.Options{})
 		h.arrive()
 
 		var early uint64

@@ -42,9 +42,8 @@ func gather(ctx context.Context, t *testing.T, h *herd, lasts time.Duration, o t
 	})
 	o.Evictor, o.Events, o.Logger = c, nowhere{}, logr.FromSlogHandler(slog.DiscardHandler)
 	var err error
-	if c.Manager, err = taintmanager.New(c.client, h.pods, o); err != nil {
-		t.Fatal(err)
-	}
+	c.Manager, err = taintmanager.New(c.client, h.pods, o)
+	must(t, err)
 	go h.pods.RunWithContext(ctx)
 	go func() { _ = c.Run(ctx) }()
 	go func() { _ = c.Lead(ctx) }()

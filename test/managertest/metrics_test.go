@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/fake"
 
@@ -74,7 +72,6 @@ func (byName) Evict(ctx context.Context, e taintmanager.Eviction) taintmanager.O
 
 // inEachState returns a cluster and options under which evictions come into many states.
 func inEachState(r prometheus.Registerer) (*fake.Clientset, taintmanager.Options) {
-	later := int64(3600)
 	quarantined := podOn("node", "held")
 	quarantined.Labels = map[string]string{"held": ""}
 	dear := podOn("expensive", "rate-1")
@@ -82,12 +79,12 @@ func inEachState(r prometheus.Registerer) (*fake.Clientset, taintmanager.Options
 	node.Name, node.UID, node.Spec.Taints[0].Key = "expensive", "expensive", "rare"
 	client := fake.NewClientset(taintedNode(), node, quarantined, dear, podOn("expensive", "rate-2"), podOn("node", "blocked-1"),
 		podOn("node", "blocked-2"), podOn("node", "refused"), podOn("node", "delayed"), podOn("node", "goes"), podOn("node", "hangs"),
-		podOn("node", "later", v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &later}))
+		podOn("node", "later", bears(3600)))
 	return client, taintmanager.Options{
 		Evictor: byName{}, Registerer: r,
 		Policies: []policy.Policy{{
 			Name: "quarantine", Method: policy.Hold,
-			Match: policy.Match{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"held": ""}}},
+			Match: policy.Match{PodSelector: labelled("held", "")},
 		}},
 		Guards: policy.Guards{
 			Rates:    []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "rare"}}, EvictionsPerSecond: 0.001, Burst: 1}},

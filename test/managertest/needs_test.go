@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
@@ -19,15 +17,13 @@ import (
 func TestPoliciesThatAreSetBeforeTheManagerHasSyncedWaitForTheirData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		space := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "default", Labels: map[string]string{"tier": "prod"}}}
-		client := fake.NewClientset(draining(), space, replica("pod"))
+		client := fake.NewClientset(draining(), prodNamespace(), replica("pod"))
 		nodes, namespaces := listsFail(client, "nodes"), listsFail(client, "namespaces")
 		nodes.Store(true)
 		namespaces.Store(true)
 		r := start(t, client, taintmanager.Options{Evictor: evictor})
 		set := make(chan policy.Diff, 1)
-		prod := policy.Match{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "prod"}}}
-		go func() { set <- r.set(t, taintmanager.Policies{Policies: []policy.Policy{maintenance(prod)}}) }()
+		go func() { set <- r.set(t, taintmanager.Policies{Policies: []policy.Policy{maintenance(prod())}}) }()
 		time.Sleep(time.Minute)
 		nodes.Store(false)
 		time.Sleep(time.Minute)
@@ -55,9 +51,8 @@ func TestPoliciesThatWaitForTheirDataDelayNoEviction(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		set := make(chan error, 1)
-		prod := policy.Match{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "prod"}}}
 		go func() {
-			_, err := r.SetPolicies(ctx, taintmanager.Policies{Policies: []policy.Policy{maintenance(prod)}})
+			_, err := r.SetPolicies(ctx, taintmanager.Policies{Policies: []policy.Policy{maintenance(prod())}})
 			set <- err
 		}()
 		time.Sleep(time.Minute)

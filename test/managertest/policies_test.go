@@ -2,6 +2,7 @@ package managertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -16,7 +17,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	taintmanager "github.com/taint-manager/taint-manager"
-	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
@@ -80,9 +80,7 @@ func TestAPauseHoldsAndAResumptionLosesNothing(t *testing.T) {
 		var want []string
 		for i := range 200 {
 			name := fmt.Sprintf("pod-%03d", i)
-			seconds := int64(i)
-			pod := podOn("node", name, v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds})
-			must(t, client.Tracker().Add(pod))
+			must(t, client.Tracker().Add(podOn("node", name, bears(int64(i)))))
 			want = append(want, name)
 		}
 		r := start(t, client, taintmanager.Options{Evictor: evictor})
@@ -98,13 +96,6 @@ func TestAPauseHoldsAndAResumptionLosesNothing(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		wantEvicted(t, "after the pause", evictor, want...)
 	})
-}
-
-// blocked is an evictor whose calls a budget blocks.
-type blocked struct{}
-
-func (blocked) Evict(context.Context, taintmanager.Eviction) taintmanager.Outcome {
-	return taintmanager.Outcome{Kind: eviction.Blocked, Cause: eviction.CausePDB}
 }
 
 // Policies change all the time while pods become due. Each pod is evicted once, and none of those that are held.
@@ -156,43 +147,49 @@ func zoneOutage() policy.Breaker {
 	}
 }
 
-// zone returns a cluster with one pod on each of the four nodes of a zone, the first of which are tainted.
-func zone(t *testing.T, tainted int) *fake.Clientset {
+// zone returns a cluster with one pod on each of the nodes of a zone, the first of which are tainted.
+func zone(t *testing.T, nodes, tainted int) *fake.Clientset {
 	t.Helper()
 	client := fake.NewClientset()
-	for i := range 4 {
+	for i := range nodes {
 		node := taintedNode()
-		node.Name, node.UID, node.Labels = fmt.Sprintf("node-%d", i), types.UID(fmt.Sprint(i)), map[string]string{"zone": "a"}
+		node.Name, node.UID, node.Labels = nodeOf(i), types.UID(fmt.Sprint(i)), map[string]string{"zone": "a"}
 		if i >= tainted {
 			node.Spec.Taints = nil
 		}
-		for _, err := range []error{client.Tracker().Add(node), client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))} {
-			must(t, err)
-		}
+		must(t, errors.Join(client.Tracker().Add(node), client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))))
 	}
 	return client
 }
 
-func paint(t *testing.T, client *fake.Clientset, name string, taints []v1.Taint) {
+func nodeOf(i int) string { return fmt.Sprintf("node-%d", i) }
+
+// updateNode changes a node.
+func updateNode(t *testing.T, client *fake.Clientset, name string, change func(*v1.Node)) {
 	t.Helper()
 	node, err := client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
 	must(t, err)
 	node = node.DeepCopy()
-	node.Spec.Taints = taints
+	change(node)
 	_, err = client.CoreV1().Nodes().Update(t.Context(), node, metav1.UpdateOptions{})
 	must(t, err)
+}
+
+func paint(t *testing.T, client *fake.Clientset, name string, taints []v1.Taint) {
+	t.Helper()
+	updateNode(t, client, name, func(n *v1.Node) { n.Spec.Taints = taints })
 }
 
 func TestABreakerHoldsAZoneAndIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
 		sink := &sink{}
-		client := zone(t, 0)
+		client := zone(t, 4, 0)
 		r := start(t, client, taintmanager.Options{Evictor: evictor, Events: sink, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
 		time.Sleep(time.Second)
 		taints := taintedNode().Spec.Taints
 		for i := range 3 {
-			paint(t, client, fmt.Sprintf("node-%d", i), taints)
+			paint(t, client, nodeOf(i), taints)
 		}
 		time.Sleep(10 * time.Minute)
 		wantEvicted(t, "three of four nodes are out", evictor)
@@ -215,7 +212,7 @@ func TestABreakerHoldsAZoneAndIsReset(t *testing.T) {
 func TestABreakerThatAReloadAddsKnowsAllNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Paused: true})
+		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Paused: true})
 		time.Sleep(time.Minute)
 		diff := r.set(t, taintmanager.Policies{Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
 		if want := (policy.Diff{Pods: 3, Held: 3}); diff != want {
@@ -235,7 +232,7 @@ func TestABreakerThatAReloadAddsKnowsAllNodes(t *testing.T) {
 func TestARateThatAReloadAddsCountsAtOnceAndUntilItIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Paused: true})
+		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Paused: true})
 		time.Sleep(time.Minute)
 		r.set(t, taintmanager.Policies{Guards: policy.Guards{Rates: []policy.Rate{{Name: "slow", EvictionsPerSecond: 0.001, Burst: 1}}}})
 		time.Sleep(time.Minute)
@@ -250,24 +247,13 @@ func TestARateThatAReloadAddsCountsAtOnceAndUntilItIsRemoved(t *testing.T) {
 func TestAReloadThatNeedsMoreDataWaitsForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		node := taintedNode()
-		node.Spec.Taints[0].Effect = v1.TaintEffectNoSchedule
+		node := draining()
 		node.Labels = map[string]string{"pool": "db"}
-		space := &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "default", Labels: map[string]string{"tier": "prod"}}}
-		pod := podOn("node", "pod")
-		pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r", UID: "r", APIVersion: "apps/v1", Controller: new(true)}}
-		r := start(t, fake.NewClientset(node, space, pod), taintmanager.Options{Evictor: evictor})
+		r := start(t, fake.NewClientset(node, prodNamespace(), replica("pod")), taintmanager.Options{Evictor: evictor})
 		time.Sleep(time.Second)
-		selector := func(key, value string) *metav1.LabelSelector {
-			return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
-		}
-		diff := r.set(t, taintmanager.Policies{Policies: []policy.Policy{{
-			Name: "maintenance", Method: policy.Evict, Tolerations: &policy.Tolerations{Absent: lasting(time.Minute)},
-			Match: policy.Match{
-				Taints:       []policy.Taint{{Key: "key", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}},
-				NodeSelector: selector("pool", "db"), NamespaceSelector: selector("tier", "prod"),
-			},
-		}}})
+		match := prod()
+		match.NodeSelector = labelled("pool", "db")
+		diff := r.set(t, taintmanager.Policies{Policies: []policy.Policy{maintenance(match)}})
 		if want := (policy.Diff{Pods: 1, Earlier: 1}); diff != want {
 			t.Errorf("the difference is %+v, want %+v", diff, want)
 		}
@@ -308,9 +294,7 @@ func TestAnAuditIsLoggedWithItsDeletion(t *testing.T) {
 func TestPoliciesWhoseContextEndsChangeNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		seconds := int64(60)
-		pod := podOn("node", "pod", v1.Toleration{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds})
-		r := start(t, fake.NewClientset(taintedNode(), pod), taintmanager.Options{Evictor: evictor})
+		r := start(t, fake.NewClientset(taintedNode(), podOn("node", "pod", bears(60))), taintmanager.Options{Evictor: evictor})
 		time.Sleep(time.Second)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -334,12 +318,10 @@ func TestPoliciesWhoseContextEndsChangeNothing(t *testing.T) {
 func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		evictor := &recorder{}
-		r := start(t, zone(t, 3), taintmanager.Options{Evictor: evictor, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
+		r := start(t, zone(t, 4, 3), taintmanager.Options{Evictor: evictor, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}})
 		time.Sleep(time.Minute)
 		r.lead()
-		if err := <-r.led; err != nil {
-			t.Error(err)
-		}
+		must(t, <-r.led)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		led := make(chan error, 1)
@@ -350,16 +332,14 @@ func TestAHoldOutlivesTheLossOfLeadership(t *testing.T) {
 		time.Sleep(time.Second)
 		wantEvicted(t, "without the breaker", evictor, "pod-0", "pod-1", "pod-2")
 		stop()
-		if err := <-led; err != nil {
-			t.Error(err)
-		}
+		must(t, <-led)
 	})
 }
 
 // A process that does not lead yet holds nothing, so what it would hold is reported once it leads.
 func TestAStandbyReportsNoHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, sink, client := &logged{}, &sink{}, zone(t, 3)
+		log, sink, client := &logged{}, &sink{}, zone(t, 4, 3)
 		other := taintedNode().Spec.Taints
 		other[0].Key = "other"
 		r := standby(t, client, taintmanager.Options{
@@ -391,7 +371,7 @@ func TestAStandbyReportsNoHolds(t *testing.T) {
 
 func TestANewLeaderReportsAHundredHeldPodsAndCountsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log, sink, client := &logged{}, &sink{}, zone(t, 1)
+		log, sink, client := &logged{}, &sink{}, zone(t, 4, 1)
 		for i := range 150 {
 			must(t, client.Tracker().Add(podOn("node-0", fmt.Sprintf("held-%d", i))))
 		}
@@ -414,7 +394,7 @@ func TestANewLeaderReportsAHundredHeldPodsAndCountsTheOthers(t *testing.T) {
 // The zone has recovered while the process was restarted, so without the record nothing would trip.
 func TestATripIsJournaledAndOutlivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		evictor, book, client := &recorder{}, newNotebook(), zone(t, 3)
+		evictor, book, client := &recorder{}, newNotebook(), zone(t, 4, 3)
 		guarded := taintmanager.Options{Evictor: evictor, Journal: book, Guards: policy.Guards{Breakers: []policy.Breaker{zoneOutage()}}}
 		before := start(t, client, guarded)
 		time.Sleep(time.Minute)
@@ -438,7 +418,7 @@ func TestAPauseThatARestartEndsIsJournaled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book, client := newNotebook(), aClient()
 		lingering := taintmanager.Options{
-			Evictor: blocked{}, Journal: book, Policies: []policy.Policy{{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(time.Hour)}},
+			Evictor: budgeted{newClock()}, Journal: book, Policies: []policy.Policy{{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(time.Hour)}},
 		}
 		paused := lingering
 		paused.Paused = true

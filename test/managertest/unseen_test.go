@@ -40,7 +40,7 @@ func TestAHoldCountsForAnExposureThatIsSeenOnlyAfterItsEnd(t *testing.T) {
 				client.PrependWatchReactor("nodes", nodes.react)
 				down := listsFail(client, "nodes")
 				lingering := []policy.Policy{{Name: "lingering", Method: policy.Evict, DeleteAfter: lasting(time.Hour)}}
-				r := start(t, client, taintmanager.Options{Evictor: blocked{}, Policies: lingering, Paused: true})
+				r := start(t, client, taintmanager.Options{Evictor: budgeted{newClock()}, Policies: lingering, Paused: true})
 				time.Sleep(c.tainted)
 				added := metav1.Now()
 				paint(t, client, "node", []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute, TimeAdded: &added}})

@@ -2,7 +2,6 @@ package managertest
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +9,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
 
@@ -25,28 +23,20 @@ type gapped struct {
 	client  *fake.Clientset
 	nodes   *silentWatch
 	evicted *recorder
-	options taintmanager.Options
 }
 
 // afterGap starts a manager of a zone with a pod on each of these nodes. In the middle of the gap the first of the nodes get a
 // taint, and the last are removed; the list at its end shows both.
 func afterGap(t *testing.T, nodes, tainted, removed int) *gapped {
 	t.Helper()
-	g := &gapped{t: t, client: fake.NewClientset(), nodes: &silentWatch{stream: watch.NewFake()}, evicted: &recorder{}}
-	for i := range nodes {
-		node := taintedNode()
-		node.Name, node.UID, node.Labels = nodeOf(i), types.UID(fmt.Sprint(i)), map[string]string{"zone": "a"}
-		node.Spec.Taints = nil
-		must(t, errors.Join(g.client.Tracker().Add(node), g.client.Tracker().Add(podOn(node.Name, fmt.Sprintf("pod-%d", i)))))
-	}
+	g := &gapped{t: t, client: zone(t, nodes, 0), nodes: &silentWatch{stream: watch.NewFake()}, evicted: &recorder{}}
 	g.client.PrependWatchReactor("nodes", g.nodes.react)
 	down := listsFail(g.client, "nodes")
 	b := zoneOutage()
 	b.Settle = lasting(10 * time.Second)
-	g.options = taintmanager.Options{
+	g.running = start(t, g.client, taintmanager.Options{
 		Evictor: g.evicted, Journal: newNotebook(), Guards: policy.Guards{Breakers: []policy.Breaker{b}},
-	}
-	g.running = start(t, g.client, g.options)
+	})
 	time.Sleep(time.Minute)
 	down.Store(true)
 	g.nodes.breakOff(errors.New("connection refused"))
@@ -66,8 +56,6 @@ func afterGap(t *testing.T, nodes, tainted, removed int) *gapped {
 	g.nodes.breakOff(nil)
 	return g
 }
-
-func nodeOf(i int) string { return fmt.Sprintf("node-%04d", i) }
 
 // taint adds a taint to a node, as of now.
 func (g *gapped) taint(i int) {

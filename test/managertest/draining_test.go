@@ -42,3 +42,16 @@ func replica(name string) *v1.Pod {
 	pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r", UID: "r", APIVersion: "apps/v1", Controller: new(true)}}
 	return pod
 }
+
+// labelled selects what has this label.
+func labelled(key, value string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
+}
+
+// prod selects the namespace that prodNamespace returns, which is that of all pods.
+func prod() policy.Match { return policy.Match{NamespaceSelector: labelled("tier", "prod")} }
+
+func prodNamespace() *v1.Namespace {
+	labels := map[string]string{"tier": "prod"}
+	return &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "default", Labels: labels}}
+}
