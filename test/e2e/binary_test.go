@@ -25,8 +25,7 @@ func TestTheProgramSaysWhatItDoesAndServesHealthToAllAndMetricsToThoseWhoMay(t *
 			t.Errorf("the log does not name %q:\n%s", want, log)
 		}
 	}
-	anyone := &tls.Config{InsecureSkipVerify: true} // the server has just created its certificate
-	admin := w.adminTLS(t)
+	anyone, admin := anyone(), w.adminTLS(t)
 	for _, c := range []struct {
 		who  *tls.Config
 		url  string
@@ -66,16 +65,14 @@ func (w *world) refused(t *testing.T, flags ...string) string {
 	if err := m.Wait(30 * time.Second); err == nil {
 		t.Error("it ended with exit code 0")
 	}
-	log, err := m.Log()
-	must(t, err)
+	log := w.logOf(t, m)
 	if strings.Contains(log, "panic") || strings.Contains(log, "goroutine ") {
 		t.Errorf("it panicked:\n%s", log)
 	}
 	return log
 }
 
-// adminTLS returns the TLS configuration of the administrator for a manager, which has just created its
-// certificate.
+// adminTLS is like anyone, with the administrator's certificate.
 func (w *world) adminTLS(t *testing.T) *tls.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", w.Kubeconfig())
@@ -84,18 +81,39 @@ func (w *world) adminTLS(t *testing.T) *tls.Config {
 	must(t, err)
 	certificate, err := identity.GetClientCertificate(nil)
 	must(t, err)
-	return &tls.Config{InsecureSkipVerify: true, Certificates: []tls.Certificate{*certificate}}
+	admin := anyone()
+	admin.Certificates = []tls.Certificate{*certificate}
+	return admin
 }
 
-func ask(t *testing.T, who *tls.Config, url string) (int, string) {
+// anyone is the TLS configuration of a client without a certificate for a manager, which has just created its own.
+func anyone() *tls.Config { return &tls.Config{InsecureSkipVerify: true} }
+
+// ask makes a GET, with headers such as "Accept: text/html".
+func ask(t *testing.T, who *tls.Config, url string, headers ...string) (int, string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: who, DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	must(t, err)
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		request.Header.Set(name, value)
+	}
 	response, err := client.Do(request)
 	must(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	must(t, err)
 	return response.StatusCode, string(body)
+}
+
+// managerMetrics returns the metrics of a manager.
+func (w *world) managerMetrics(t *testing.T, m *testcluster.Manager) (metrics string) {
+	t.Helper()
+	until(t, "the API server has told the manager the authority of client certificates", func() bool {
+		var err error
+		metrics, err = load.Metrics(t.Context(), w.Kubeconfig(), m.Address())
+		return err == nil
+	})
+	return metrics
 }

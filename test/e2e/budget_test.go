@@ -5,7 +5,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const budgetManifest = `
@@ -29,14 +28,10 @@ func (s *scene) blockedEvent(pod *v1.Pod) *v1.Event {
 	s.Helper()
 	var found *v1.Event
 	until(s, "an event EvictionBlocked", func() bool {
-		list, err := s.admin.CoreV1().Events("default").List(s.Context(), metav1.ListOptions{
-			FieldSelector: "reason=EvictionBlocked,involvedObject.uid=" + string(pod.UID),
-		})
-		if err != nil || len(list.Items) == 0 {
-			return false
+		if list := s.events(s, "reason=EvictionBlocked,involvedObject.uid="+string(pod.UID)); len(list) > 0 {
+			found = &list[0]
 		}
-		found = &list.Items[0]
-		return found.Type == v1.EventTypeWarning
+		return found != nil && found.Type == v1.EventTypeWarning
 	})
 	return found
 }

@@ -49,7 +49,11 @@ func (w *world) burst(t *testing.T) {
 // wantEvents requires an event for every pod within 30 s after the last deletion.
 func (pl *podLoad) wantEvents(t *testing.T, last time.Time) {
 	t.Helper()
-	within(t, time.Until(last.Add(30*time.Second)), "all events are stored", func() bool { return pl.events(t) == len(pl.Pods) })
+	within(t, time.Until(last.Add(30*time.Second)), "all events are stored", func() bool {
+		n, err := pl.Described(t.Context())
+		must(t, err)
+		return n == len(pl.Pods)
+	})
 	t.Logf("all events are stored %.1f s after the last deletion", time.Since(last).Seconds())
 }
 
@@ -60,8 +64,7 @@ func (w *world) dryRun(t *testing.T) {
 	c.taint(t, true)
 	pause(t, 2*time.Second) // for what a real manager may write
 
-	log, err := m.Log()
-	must(t, err)
+	log := w.logOf(t, m)
 	for _, pod := range c.Pods {
 		if n := strings.Count(log, `"default/`+pod.Name+`"`); n != 1 {
 			t.Errorf("%s is named %d times in the log, want once", pod.Name, n)

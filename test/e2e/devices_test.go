@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -90,36 +89,6 @@ func (g *gpus) scheduled(name string, change func(*v1.Pod)) *v1.Pod {
 	return pod
 }
 
-// foretold is when a plan says that pods go: seconds after its change, and the absolute time.
-type foretold struct {
-	seconds float64
-	at      time.Time
-}
-
-// plan returns the pods that go by a plan about devices.
-func (g *gpus) plan(args ...string) map[types.UID]foretold {
-	g.Helper()
-	out, _ := g.said(g.Kubeconfig(), append([]string{"plan", "-o", "json"}, args...)...)
-	var plan struct {
-		Pods []struct {
-			UID       types.UID
-			Evict     bool
-			InSeconds float64
-			At        time.Time
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &plan); err != nil {
-		g.Fatalf("%v in:\n%s", err, out)
-	}
-	going := map[types.UID]foretold{}
-	for _, p := range plan.Pods {
-		if p.Evict {
-			going[p.UID] = foretold{p.InSeconds, p.At}
-		}
-	}
-	return going
-}
-
 // require requires the pods to go as foretold, within a second, and the others to stay. The API server cuts timeAdded
 // off to the second.
 func (g *gpus) require(said map[types.UID]foretold, changed moment, pods ...*v1.Pod) {
@@ -160,10 +129,7 @@ func (g *gpus) taintDevices(key string) moment {
 // apply writes a rule for all devices of the driver.
 func (g *gpus) apply(rule string) moment {
 	g.Helper()
-	m := moment{before: time.Now()}
-	must(g, g.Apply(g.Context(), rule))
-	m.after = time.Now()
-	return m
+	return during(g, func() error { return g.Apply(g.Context(), rule) })
 }
 
 // rule returns a rule for all devices of the driver, and a file that has it.
@@ -191,7 +157,7 @@ func goAsADriverTaints(g *gpus) {
 	for i := range 4 {
 		args = append(args, "--device-taint", fmt.Sprintf("%s/%s/gpu-%d=xid:NoExecute", g.driver, g.node, i))
 	}
-	said := g.plan(args...)
+	said, _ := g.plan(args...)
 	if len(said) != 3 || said[pods[0].UID].seconds != 0 || said[pods[1].UID].seconds != 3 || said[pods[2].UID].seconds != 6 {
 		g.Fatalf("plan says %v", said)
 	}
@@ -210,17 +176,17 @@ func goByAnEditedRule(g *gpus) {
 	g.since(g.T, 37, "DeviceTaintRule by default")
 	pods := []*v1.Pod{g.user("some", g.claim("some", bearsDevice("", 6))), g.user("ever", g.claim("ever", bearsDevice("", -1)))}
 	text, file := g.rule("xid", "None")
-	said := g.plan("--device-rule", file)
+	said, _ := g.plan("--device-rule", file)
 	if len(said) != 0 {
 		g.Fatalf("plan says %v about the effect None", said)
 	}
 	g.require(said, g.apply(text), pods...)
 	text, file = g.rule("xid", "NoExecute")
-	said = g.plan("--device-rule", file)
+	said, _ = g.plan("--device-rule", file)
 	began := g.apply(text)
 	pause(g, 2*time.Second)
 	text, file = g.rule("thermal", "NoExecute")
-	later := g.plan("--device-rule", file)
+	later, _ := g.plan("--device-rule", file)
 	if at := later[pods[0].UID].at; len(later) != 1 || at.Sub(began.after) > 6*time.Second || at.Sub(began.before) < 5*time.Second {
 		g.Fatalf("plan says %v about another key, and the rule was applied at %v", later, began.after)
 	}
@@ -234,6 +200,6 @@ func goByExtendedResources(g *gpus) {
 		one := v1.ResourceList{v1.ResourceName(g.driver + "/gpu"): resource.MustParse("1")}
 		p.Spec.Containers[0].Resources = v1.ResourceRequirements{Requests: one, Limits: one}
 	})
-	said := g.plan("--device-taint", fmt.Sprintf("%s/%s/gpu-0=xid:NoExecute", g.driver, g.node))
+	said, _ := g.plan("--device-taint", fmt.Sprintf("%s/%s/gpu-0=xid:NoExecute", g.driver, g.node))
 	g.require(said, g.taintDevices("xid"), pod)
 }

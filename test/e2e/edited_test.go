@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/taint-manager/taint-manager/eviction"
 	"github.com/taint-manager/taint-manager/internal/cluster"
@@ -17,15 +18,34 @@ import (
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
+// The live confirmation relies on two properties of the answers of an API server.
+func TestTheAnswersOfTheAPIServerShowWhatTheConfirmationReliesOn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testcluster.Options{WithoutScheduler: true})
+	t.Run("versions of a node can be compared", func(t *testing.T) { comparesVersions(w.scene(t)) })
+	t.Run("an edit of a pod shows", func(t *testing.T) { showsEdits(w.scene(t)) })
+}
+
+// API servers promise since Kubernetes 1.35 only that resourceVersions can be compared.
+func comparesVersions(s *scene) {
+	previous := "1"
+	for _, taint := range []string{"a", "b", "c"} {
+		s.taint(taint)
+		node, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
+		must(s, err)
+		if order, err := resourceversion.CompareResourceVersion(previous, node.ResourceVersion); err != nil || order >= 0 {
+			s.Errorf("resourceVersion %q against the later %q: order %d, error %v", previous, node.ResourceVersion, order, err)
+		}
+		previous = node.ResourceVersion
+	}
+}
+
 // The answers to the PATCH of a condition and to the dry run of a DELETE have the pod's generation, by which an edit that
 // the watch has not shown yet keeps the pod. The beginning of a deletion counts as an edit in the answer to a dry run,
 // although the dry run edits nothing.
-func TestTheAnswersOfTheAPIServerShowWhetherAPodWasEdited(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, testcluster.Options{})
-	w.since(t, 33, "generation of pods")
-	s := w.scene(t)
-	api := evict.NewAPI(w.admin, evict.APIOptions{Method: policy.Delete, Leading: func() bool { return true }})
+func showsEdits(s *scene) {
+	s.since(s, 33, "generation of pods")
+	api := evict.NewAPI(s.admin, evict.APIOptions{Method: policy.Delete, Leading: func() bool { return true }})
 	for _, grace := range []int64{0, 30} {
 		for _, preflight := range []bool{false, true} {
 			for _, edited := range []bool{false, true} {
@@ -33,30 +53,16 @@ func TestTheAnswersOfTheAPIServerShowWhetherAPodWasEdited(t *testing.T) {
 				p := s.podWith(name, func(p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = &grace })
 				known := cluster.PodOf(p, time.Now())
 				if edited {
-					s.add(p, exists("key"))
+					s.edit(p.Name, func(p *v1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, exists("key")) })
 				}
-				o := api.Evict(t.Context(), eviction.Request{Pod: &known, Verdict: taint.Verdict{Node: s.node}, AfterRefusal: preflight})
+				o := api.Evict(s.Context(), eviction.Request{Pod: &known, Verdict: taint.Verdict{Node: s.node}, AfterRefusal: preflight})
 				if (o.Kind == eviction.Accepted) == edited || edited && o.Kind != eviction.Unconfirmed {
-					t.Errorf("%s: got %+v", name, o)
+					s.Errorf("%s: got %+v", name, o)
 				}
-				if _, gone := w.deletion(t, p.UID, time.Now()); edited && gone {
-					t.Errorf("%s is gone", name)
+				if _, gone := s.deletion(s, p.UID, time.Now()); edited && gone {
+					s.Errorf("%s is gone", name)
 				}
 			}
 		}
 	}
-}
-
-// add adds a toleration to a pod.
-func (s *scene) add(pod *v1.Pod, toleration v1.Toleration) {
-	s.Helper()
-	until(s, "the toleration is added", func() bool {
-		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
-		if err != nil {
-			return false
-		}
-		now.Spec.Tolerations = append(now.Spec.Tolerations, toleration)
-		_, err = s.admin.CoreV1().Pods("default").Update(s.Context(), now, metav1.UpdateOptions{})
-		return err == nil
-	})
 }

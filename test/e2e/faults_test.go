@@ -213,9 +213,7 @@ func permissionTaken(s *scene) {
 // leaderKilled requires the standby to take over with the same countdown.
 func leaderKilled(s *scene) {
 	const lease, retry = 6 * time.Second, time.Second
-	leader, err := s.StartManager(s.Context(), election...)
-	must(s, err)
-	s.waitForHolder(s.T)
+	leader := s.leader(s)
 	f := s.begin(election...)
 	pause(s, time.Second)
 	leader.Kill()

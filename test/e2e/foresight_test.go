@@ -3,9 +3,9 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
@@ -45,16 +46,28 @@ func (s *scene) program(kubeconfig string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// said runs the program, which must succeed, and returns its output.
-func (s *scene) said(kubeconfig string, args ...string) (stdout, stderr string) {
+// run runs the program, and returns its exit code and what it says.
+func (s *scene) run(kubeconfig string, args ...string) (code int, stdout, stderr string) {
 	s.Helper()
 	cmd := s.program(kubeconfig, args...)
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
-	if err := cmd.Run(); err != nil {
-		s.Fatalf("%v: %v\n%s%s", args, err, out.String(), messages.String())
+	err := cmd.Run()
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		return failed.ExitCode(), out.String(), messages.String()
 	}
-	return out.String(), messages.String()
+	must(s, err)
+	return 0, out.String(), messages.String()
+}
+
+// said runs the program, which must succeed, and returns its output.
+func (s *scene) said(kubeconfig string, args ...string) (stdout, stderr string) {
+	s.Helper()
+	code, stdout, stderr := s.run(kubeconfig, args...)
+	if code != 0 {
+		s.Fatalf("%v: exit code %d\n%s%s", args, code, stdout, stderr)
+	}
+	return stdout, stderr
 }
 
 // pendingPod has the fields of a pod in the answer of pending that are compared.
@@ -82,16 +95,13 @@ func (s *scene) pending(kubeconfig string, args ...string) (pods map[string]pend
 // evictions returns the deadlines that the manager itself reports for the scene's node, by UID.
 func (s *scene) evictions(m *testcluster.Manager) map[string]time.Time {
 	s.Helper()
-	answer, err := http.Get(m.Page() + "api/v1/evictions?node=" + s.node)
-	must(s, err)
-	defer answer.Body.Close()
 	var list struct {
 		Items []struct {
 			UID      string
 			Deadline time.Time
 		}
 	}
-	must(s, json.NewDecoder(answer.Body).Decode(&list))
+	must(s, json.Unmarshal([]byte(body(s.T, m.Page()+"api/v1/evictions?node="+s.node)), &list))
 	deadlines := map[string]time.Time{}
 	for _, e := range list.Items {
 		deadlines[e.UID] = e.Deadline
@@ -100,9 +110,7 @@ func (s *scene) evictions(m *testcluster.Manager) map[string]time.Time {
 }
 
 func hasTheDeadlines(s *scene) {
-	before, err := s.StartManager(s.Context(), election...)
-	must(s, err)
-	s.waitForHolder(s.T)
+	before := s.leader(s)
 	s.pod("a", bears("key", 300), exists("other"))
 	s.pod("b", bears("key", 400), exists("other"))
 	s.pod("stays", exists("key"), exists("other"))
@@ -146,43 +154,64 @@ func (s *scene) agrees(m *testcluster.Manager, pods int) {
 	}
 }
 
+// partition returns the name of the ConfigMap that has the records of the scene's node.
+func (s *scene) partition() string { return store.Names(journalName)[journal.PartitionOf(s.node)] }
+
 // untilRecorded waits until the journal has these taints of the scene's node.
 func (s *scene) untilRecorded(keys ...string) {
 	s.Helper()
-	name := store.Names(journalName)[journal.PartitionOf(s.node)]
 	until(s, fmt.Sprintf("the journal has %v", keys), func() bool {
-		page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), name, metav1.GetOptions{})
+		page, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), s.partition(), metav1.GetOptions{})
 		return err == nil && !slices.ContainsFunc(keys, func(key string) bool {
 			return !strings.Contains(page.Data[s.node], `"key":"`+key+`"`)
 		})
 	})
 }
 
+// foretold is when a plan says that pods go: seconds after its change, and the absolute time.
+type foretold struct {
+	seconds float64
+	at      time.Time
+}
+
+// plan returns the pods that go by a plan, and of how many pods it tells.
+func (s *scene) plan(args ...string) (going map[types.UID]foretold, pods int) {
+	s.Helper()
+	out, _ := s.said(s.Kubeconfig(), append([]string{"plan", "-o", "json"}, args...)...)
+	var plan struct {
+		Pods []struct {
+			UID       types.UID
+			Evict     bool
+			InSeconds float64
+			At        time.Time
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &plan); err != nil {
+		s.Fatalf("%v in:\n%s", err, out)
+	}
+	going = map[types.UID]foretold{}
+	for _, p := range plan.Pods {
+		if p.Evict {
+			going[p.UID] = foretold{p.InSeconds, p.At}
+		}
+	}
+	return going, len(plan.Pods)
+}
+
 func happensAsPlanned(s *scene) {
 	s.manage(s.T)
 	pods := []*v1.Pod{s.pod("now"), s.pod("soon", bears("key", 2)), s.pod("later", bears("key", 4), exists("other")), s.pod("stays", exists("key"))}
 	pause(s, wholeSecond)
-	out, _ := s.said(s.Kubeconfig(), "plan", "--node", s.node, "--taint", "key:NoExecute", "-o", "json")
-	var plan struct {
-		Pods []struct {
-			UID       string
-			Evict     bool
-			InSeconds float64
-		}
-	}
-	if err := json.Unmarshal([]byte(out), &plan); err != nil || len(plan.Pods) != len(pods) {
-		s.Fatalf("%v in:\n%s", err, out)
+	going, told := s.plan("--node", s.node, "--taint", "key:NoExecute")
+	if told != len(pods) {
+		s.Fatalf("plan tells of %d pods, want %d", told, len(pods))
 	}
 	tainted := s.taint("key")
-	for _, foretold := range plan.Pods {
-		for _, pod := range pods {
-			switch {
-			case string(pod.UID) != foretold.UID:
-			case foretold.Evict:
-				s.goes(pod, tainted, foretold.InSeconds)
-			default:
-				s.stays(pod, tainted, 6)
-			}
+	for _, pod := range pods {
+		if f, goes := going[pod.UID]; goes {
+			s.goes(pod, tainted, f.seconds)
+		} else {
+			s.stays(pod, tainted, 6)
 		}
 	}
 }

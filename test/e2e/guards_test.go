@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,8 +53,7 @@ func TestGuardsBoundWhatGoes(t *testing.T) {
 // zoned creates a ready node with the labels of a scenario. An empty zone means no label.
 func (w *world) zoned(t *testing.T, name, scenario, zone string) *scene {
 	t.Helper()
-	s := &scene{T: t, world: w, node: name}
-	s.makeNode()
+	s := w.newNode(t, name)
 	s.place(scenario, zone)
 	return s
 }
@@ -163,7 +161,7 @@ func (w *world) group(t *testing.T, zone string, nodes, podsEach int) group {
 	t.Helper()
 	g := group{zone, newPodLoad(t, w.admin, "slow-"+cmp.Or(zone, "nowhere"), nodes, podsEach)}
 	for _, node := range g.Nodes {
-		(&scene{T: t, world: w, node: node}).place("slow", zone)
+		w.on(t, node).place("slow", zone)
 	}
 	return g
 }
@@ -173,9 +171,7 @@ func (w *world) rates(t *testing.T) {
 	groups := []group{w.group(t, "a", 1, 16), w.group(t, "b", 2, 8), none}
 	began := time.Now()
 	for _, g := range groups {
-		each(t, len(g.Nodes), func(ctx context.Context, i int) error {
-			return load.SetTaints(ctx, w.admin, g.Nodes[i], v1.Taint{Key: "slow", Effect: v1.TaintEffectNoExecute})
-		})
+		must(t, g.Taint(t.Context(), v1.Taint{Key: "slow", Effect: v1.TaintEffectNoExecute}))
 	}
 	var all []time.Time
 	for _, g := range groups {
@@ -222,11 +218,7 @@ func (w *world) bounded(t *testing.T, what string, times []time.Time, rate float
 func (w *world) inForce(t *testing.T, m *testcluster.Manager, files *mount, text string) {
 	t.Helper()
 	const said = "The configuration file has changed and is in force"
-	count := func() int {
-		log, err := m.Log()
-		must(t, err)
-		return strings.Count(log, said)
-	}
+	count := func() int { return strings.Count(w.logOf(t, m), said) }
 	before := count()
 	files.write(t, text)
 	until(t, "the file is in force", func() bool { return count() > before })

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,24 +58,11 @@ func TestForesightByTheConfigurationInForce(t *testing.T) {
 	t.Run("no manager runs any longer", func(t *testing.T) { noManagerRuns(w.scene(t)) })
 }
 
-// told runs the program, and returns its exit code and all that it says.
-func (s *scene) told(kubeconfig string, args ...string) (code int, said string) {
-	s.Helper()
-	cmd := s.program(kubeconfig, args...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-		return failed.ExitCode(), out.String()
-	}
-	must(s, err)
-	return 0, out.String()
-}
-
 // tells requires an exit code, and these words.
 func (s *scene) tells(code int, words string, kubeconfig string, args ...string) string {
 	s.Helper()
-	got, said := s.told(kubeconfig, args...)
+	got, stdout, stderr := s.run(kubeconfig, args...)
+	said := stdout + stderr
 	if got != code || !strings.Contains(said, words) {
 		s.Errorf("%s: exit code %d, want %d and %q:\n%s", strings.Join(args, " "), got, code, words, said)
 	}

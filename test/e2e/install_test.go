@@ -189,8 +189,7 @@ func (w *world) spreads(t *testing.T) {
 		{"spread-2", []string{"spread-1", "spread-2"}},
 		{"spread-3", nil}, // any two of the three
 	} {
-		s := &scene{T: t, world: w, node: step.node}
-		s.makeNode()
+		s := w.newNode(t, step.node)
 		w.kubectl(t, "label", "node", step.node, "kubernetes.io/os=linux")
 		w.kubectl(t, "apply", "-f", installed)
 		w.kubectl(t, "-n", "kube-system", "rollout", "restart", "deployment/taint-manager")
@@ -244,9 +243,8 @@ func (w *world) leadsAndEvicts(t *testing.T, m *testcluster.Manager, namespace s
 	until(s, "it leads", func() bool { return holder(w.lease(t, namespace)) != "" })
 	s.goes(pod, s.taint("maintenance"), 0)
 	s.event(pod, "Marking for deletion Pod")
-	log, err := m.Log()
-	if err != nil || strings.Contains(log, "is forbidden") {
-		t.Errorf("%v\n%s", err, log)
+	if log := w.logOf(t, m); strings.Contains(log, "is forbidden") {
+		t.Error(log)
 	}
 }
 

@@ -37,12 +37,6 @@ func (pl *podLoad) fill(t testing.TB, namespace string, podsEach int, change fun
 	must(t, pl.Fill(t.Context(), namespace, podsEach, change))
 }
 
-// each makes n requests, several at a time.
-func each(t testing.TB, n int, do func(ctx context.Context, i int) error) {
-	t.Helper()
-	must(t, load.Each(t.Context(), n, do))
-}
-
 // taint sets the NoExecute taint "crowd" on all nodes, or removes it.
 func (pl *podLoad) taint(t testing.TB, on bool) {
 	t.Helper()
@@ -68,12 +62,4 @@ func (pl *podLoad) podNames() (names []string) {
 		names = append(names, pod.Name)
 	}
 	return names
-}
-
-// events counts the pods of this load with a stored event about their eviction.
-func (pl *podLoad) events(t testing.TB) int {
-	t.Helper()
-	n, err := pl.Described(t.Context())
-	must(t, err)
-	return n
 }

@@ -91,9 +91,7 @@ func TestAStartOfKubeControllerManagerLiftsTheTaintsOfDeadNodes(t *testing.T) {
 	w.manage(t, "--leader-elect=false")
 	s := w.scene(t)
 	pod := s.pod("a", bears(v1.TaintNodeUnreachable, 3600), exists(v1.TaintNodeNotReady))
-	alive := &scene{T: t, world: w, node: "alive"} // with every node dead, kube-controller-manager sets no NoExecute taint
-	alive.makeNode()
-	alive.renewLease()
+	w.newNode(t, "alive").renewLease() // with every node dead, kube-controller-manager sets no NoExecute taint
 	s.dies()
 	var first, again v1.Taint
 	within(s, time.Minute, "the node has unreachable:NoExecute", func() (noExecute bool) {

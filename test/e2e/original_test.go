@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"crypto/tls"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -175,7 +174,7 @@ func (w *world) remarks(t *testing.T, m *testcluster.Manager) string {
 
 func body(t *testing.T, url string) string {
 	t.Helper()
-	_, text := ask(t, &tls.Config{InsecureSkipVerify: true}, url) // the server has just created its certificate
+	_, text := ask(t, anyone(), url)
 	return text
 }
 
@@ -187,9 +186,7 @@ func (w *world) awaitNotice(t *testing.T, m *testcluster.Manager) {
 	until(t, "the original is noticed", func() bool {
 		return strings.Contains(w.remarks(t, m), "[!]builtin: kube-controller-manager has evicted pod default/")
 	})
-	log, err := m.Log()
-	must(t, err)
-	if n := strings.Count(log, "The built-in controller still runs"); n != 1 {
+	if n := strings.Count(w.logOf(t, m), "The built-in controller still runs"); n != 1 {
 		t.Errorf("%d lines in the log, want 1", n)
 	}
 	seen := regexp.MustCompile(`(?m)^taint_manager_builtin_seen_timestamp_seconds [1-9]`)

@@ -36,8 +36,7 @@ func TestTheProgramsOwnPodsGoLast(t *testing.T) {
 	w.waitForNoPods(t)
 	var scenes []*scene
 	for _, name := range []string{"last-1", "last-2", "last-3"} {
-		scenes = append(scenes, &scene{T: t, world: w, node: name})
-		scenes[len(scenes)-1].makeNode()
+		scenes = append(scenes, w.newNode(t, name))
 	}
 	k := &ownKubelet{world: w, t: t, replicas: map[types.UID]*testcluster.Manager{}}
 	t.Cleanup(k.running.Wait)
@@ -81,8 +80,7 @@ func (o *ownKubelet) bound(t *testing.T) []v1.Pod {
 func (o *ownKubelet) startBoth() {
 	o.t.Helper()
 	var pods []v1.Pod
-	s := &scene{T: o.t, world: o.world}
-	until(s, "two own pods are bound", func() bool { pods = o.bound(o.t); return len(pods) == 2 })
+	until(o.t, "two own pods are bound", func() bool { pods = o.bound(o.t); return len(pods) == 2 })
 	for _, pod := range pods {
 		if o.replicas[pod.UID] == nil {
 			o.start(pod)
@@ -127,16 +125,14 @@ func (o *ownKubelet) leader(t *testing.T) (leader, other v1.Pod) {
 // holds reports whether the process of the pod with this UID holds the lease. Its log says so of itself alone.
 func (o *ownKubelet) holds(t *testing.T, uid types.UID) bool {
 	t.Helper()
-	log, err := o.replicas[uid].Log()
-	must(t, err)
 	identity := holder(o.lease(t, "kube-system"))
-	return identity != "" && strings.Contains(log, `identity="`+identity+`" self=true`)
+	return identity != "" && strings.Contains(o.logOf(t, o.replicas[uid]), `identity="`+identity+`" self=true`)
 }
 
 // evictsItsPod taints the leader's node. The leader evicts its own pod, and the standby leads.
 func (o *ownKubelet) evictsItsPod(t *testing.T) {
 	leader, standby := o.leader(t)
-	s := &scene{T: t, world: o.world, node: leader.Spec.NodeName}
+	s := o.on(t, leader.Spec.NodeName)
 	web := s.pod("web")
 	tainted := s.taint("maintenance")
 	s.goes(web, tainted, 0)
@@ -147,9 +143,8 @@ func (o *ownKubelet) evictsItsPod(t *testing.T) {
 	t.Logf("the leader's pod went after %v", at.Sub(tainted.after).Round(time.Millisecond))
 	o.leadsWithin(t, standby, at)
 	for uid, evicts := range map[types.UID]bool{leader.UID: true, standby.UID: false} {
-		log, err := o.replicas[uid].Log()
-		if err != nil || evictsPod(log, leader.Name) != evicts {
-			t.Errorf("the process of pod %s evicts %s: want %t, error %v", uid, leader.Name, evicts, err)
+		if evictsPod(o.logOf(t, o.replicas[uid]), leader.Name) != evicts {
+			t.Errorf("the process of pod %s evicts %s: want %t", uid, leader.Name, evicts)
 		}
 	}
 	if _, gone := s.deletion(t, standby.UID, time.Now()); gone {
@@ -183,7 +178,7 @@ func (o *ownKubelet) replacesBoth(t *testing.T, scenes []*scene) {
 	leader, standby := o.leader(t)
 	var now, later []*v1.Pod
 	for _, s := range scenes {
-		s = &scene{T: t, world: o.world, node: s.node}
+		s = o.on(t, s.node)
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			now = append(now, s.pod("now-"+name))
 			if s.node == leader.Spec.NodeName {
@@ -195,7 +190,9 @@ func (o *ownKubelet) replacesBoth(t *testing.T, scenes []*scene) {
 	for _, s := range scenes {
 		tainted[s.node] = s.taint("maintenance")
 	}
-	o.goOnTime(t, now, tainted, 0)
+	for _, pod := range now {
+		o.on(t, pod.Spec.NodeName).goes(pod, tainted[pod.Spec.NodeName], 0)
+	}
 	if _, gone := o.deletion(t, standby.UID, tainted[leader.Spec.NodeName].after.Add(ownPatience+2*soon)); !gone {
 		t.Fatal("the standby's pod did not go although nothing else was due")
 	}
@@ -216,16 +213,6 @@ func (o *ownKubelet) replacesBoth(t *testing.T, scenes []*scene) {
 	first, second := o.leader(t)
 	t.Logf("%s leads, %s stands by; the leader's pod went %v ago", first.Name, second.Name, time.Since(at))
 	for _, pod := range later {
-		s := &scene{T: t, world: o.world, node: pod.Spec.NodeName}
-		s.goesWithin(3*time.Second, pod, tainted[s.node], 40)
-	}
-}
-
-// goOnTime requires the pods to go at their deadlines, this number of seconds after the taint of their nodes.
-func (o *ownKubelet) goOnTime(t *testing.T, pods []*v1.Pod, tainted map[string]moment, seconds float64) {
-	t.Helper()
-	for _, pod := range pods {
-		s := &scene{T: t, world: o.world, node: pod.Spec.NodeName}
-		s.goes(pod, tainted[s.node], seconds)
+		o.on(t, pod.Spec.NodeName).goesWithin(3*time.Second, pod, tainted[pod.Spec.NodeName], 40)
 	}
 }

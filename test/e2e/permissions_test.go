@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"crypto/tls"
 	"fmt"
 	"maps"
 	"net/http"
@@ -226,15 +225,9 @@ func (w *world) used(t *testing.T, namespace string, since time.Time) map[string
 func (w *world) scrape(t *testing.T, m *testcluster.Manager) {
 	t.Helper()
 	token := w.scraperToken(t)
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	until(t, "the metrics are served", func() bool {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+m.Address()+"/metrics", nil)
-		must(t, err)
-		request.Header.Set("Authorization", "Bearer "+token)
-		response, err := client.Do(request)
-		must(t, err)
-		defer response.Body.Close()
-		return response.StatusCode == http.StatusOK
+		code, _ := ask(t, anyone(), "https://"+m.Address()+"/metrics", "Authorization: Bearer "+token)
+		return code == http.StatusOK
 	})
 }
 

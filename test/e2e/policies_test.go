@@ -208,12 +208,7 @@ func (s *scene) toldAsDrained(last *v1.Pod) {
 	gone, _ := s.deletion(s, last.UID, time.Now())
 	var told []v1.Event
 	until(s, "the node has an event Drained", func() bool {
-		list, err := s.admin.CoreV1().Events("").List(s.Context(), metav1.ListOptions{
-			FieldSelector: "involvedObject.kind=Node,reason=Drained,involvedObject.name=" + s.node,
-		})
-		if err == nil {
-			told = list.Items
-		}
+		told = s.events(s, "involvedObject.kind=Node,reason=Drained,involvedObject.name="+s.node)
 		return len(told) > 0
 	})
 	for i := range told {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // reloadTime is how long a change of the mounted file may take until it is in force.
@@ -51,8 +49,8 @@ func (m *mount) file() string { return filepath.Join(m.dir, "config.yaml") }
 // refusedFile reports whether the lease has an event about a refused file, with that reason.
 func (w *world) refusedFile(t *testing.T, why string) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	events, err := w.admin.CoreV1().Events("kube-system").List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Lease,involvedObject.name=taint-manager,reason=ConfigurationRefused"})
-	return err == nil && slices.ContainsFunc(events.Items, func(e v1.Event) bool { return e.Type == v1.EventTypeWarning && strings.Contains(e.Message, why) })
+	list := w.events(t, "involvedObject.kind=Lease,involvedObject.name=taint-manager,reason=ConfigurationRefused")
+	return slices.ContainsFunc(list, func(e v1.Event) bool {
+		return e.Type == v1.EventTypeWarning && e.Namespace == "kube-system" && strings.Contains(e.Message, why)
+	})
 }

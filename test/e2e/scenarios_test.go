@@ -146,7 +146,7 @@ func leftAlone(s *scene) {
 	s.stays(finished, tainted, 3)
 	s.stays(mirror, tainted, 3)
 	now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), terminating.Name, metav1.GetOptions{})
-	if err != nil || conditionOf(now, v1.DisruptionTarget) != nil || s.findEvent(s.Context(), terminating, "Marking") != nil {
+	if err != nil || conditionOf(now, v1.DisruptionTarget) != nil || s.findEvent(terminating, "Marking") != nil {
 		s.Errorf("a pod that is being deleted was not left alone: %v, %+v", err, now.Status.Conditions)
 	}
 	s.release(terminating)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/journal"
 	"github.com/taint-manager/taint-manager/internal/journal/store"
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // lease returns the lease of a namespace, which is empty if there is none.
@@ -44,6 +45,15 @@ func (w *world) waitForHolder(t testing.TB) (identity string) {
 		return identity != ""
 	})
 	return identity
+}
+
+// leader starts a manager, and waits until it leads.
+func (w *world) leader(t testing.TB) *testcluster.Manager {
+	t.Helper()
+	m, err := w.StartManager(t.Context(), election...)
+	must(t, err)
+	w.waitForHolder(t)
+	return m
 }
 
 // state is what the program has written.

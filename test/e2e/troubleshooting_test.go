@@ -145,7 +145,7 @@ func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T)
 		original, err := w.LaunchOriginal(t.Context())
 		must(t, err)
 		t.Cleanup(func() { must(t, original.Stop()) })
-		s := &scene{T: t, world: w.world, node: "worker-4"} // without a kubelet, so that its pods terminate for a while
+		s := w.on(t, "worker-4") // without a kubelet, so that its pods terminate for a while
 		_, err = w.admin.CoreV1().Nodes().Create(t.Context(), load.ReadyNode(s.node), metav1.CreateOptions{})
 		must(t, err)
 		s.podWith("", func(p *v1.Pod) { named("twice-0")(p); *p.Spec.TerminationGracePeriodSeconds = 30 }, bears("rack", 3))
@@ -155,7 +155,7 @@ func TestTheAnswersOfTheTroubleshootingPageAreWhatTheCommandsPrint(t *testing.T)
 	t.Run("worker-5", func(t *testing.T) {
 		s := w.scene(t)
 		s.taint("gpu")
-		until(s, "the journal has the taint", func() bool { return w.state(t).records[s.node] != "" })
+		s.untilRecorded("gpu")
 		w.m.Kill() // it keeps the lease
 		s.podWith("", named("late-0"))
 		w.answers(t, "No pod is evicted")

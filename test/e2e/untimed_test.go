@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/taint-manager/taint-manager/internal/journal"
-	"github.com/taint-manager/taint-manager/internal/journal/store"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
@@ -29,15 +28,6 @@ func TestTaintsWithoutTimeAdded(t *testing.T) {
 	t.Run("managedFields do not show what admission adds, and no pod goes early", func(t *testing.T) { addedByAdmission(w.scene(t)) })
 }
 
-// leader starts a manager, and waits until it leads.
-func (s *scene) leader() *testcluster.Manager {
-	s.Helper()
-	m, err := s.StartManager(s.Context(), election...)
-	must(s, err)
-	s.waitForHolder(s.T)
-	return m
-}
-
 // ended ends a manager, which gives its lease back.
 func (s *scene) ended(m *testcluster.Manager) {
 	s.Helper()
@@ -45,7 +35,7 @@ func (s *scene) ended(m *testcluster.Manager) {
 }
 
 func setAgain(s *scene) {
-	m, server := s.leader(), s.Component(testcluster.APIServer)
+	m, server := s.leader(s), s.Component(testcluster.APIServer)
 	defer s.ended(m)
 	pod := s.pod("p", bears("key", 20))
 	s.taint("key")
@@ -61,41 +51,32 @@ func setAgain(s *scene) {
 	s.goesWithin(4*time.Second, pod, again, 20)
 }
 
-// partition returns the name of the ConfigMap that has the records of the scene's node.
-func (s *scene) partition() string {
-	return store.Names(journalName)[journal.PartitionOf(s.node)]
-}
-
-func (s *scene) recorded() bool {
-	m, err := s.admin.CoreV1().ConfigMaps("kube-system").Get(s.Context(), s.partition(), metav1.GetOptions{})
-	return err == nil && m.Data[s.node] != ""
-}
-
 func partitionIsDeleted(s *scene) {
-	m := s.leader()
+	m := s.leader(s)
 	pod := s.pod("p", bears("key", 20), exists("other"))
 	tainted := s.taint("key")
-	until(s, "the taint is recorded", s.recorded)
+	s.untilRecorded("key")
 	must(s, s.admin.CoreV1().ConfigMaps("kube-system").Delete(s.Context(), s.partition(), metav1.DeleteOptions{}))
 	s.taint("key", "other")
-	until(s, "the taints are recorded again", s.recorded)
+	s.untilRecorded("key", "other")
 	m.Kill()
-	defer s.ended(s.leader())
+	defer s.ended(s.leader(s))
 	s.goesWithin(4*time.Second, pod, tainted, 20)
 }
 
 func partitionIsEmptied(s *scene) {
-	m := s.leader()
+	m := s.leader(s)
 	pod := s.pod("p", bears("key", 15))
 	s.taint("key")
-	until(s, "the taint is recorded", s.recorded)
+	s.untilRecorded("key")
 	s.ended(m)
-	emptied := moment{before: time.Now()}
-	if out, err := s.Kubectl(s.Context(), "-n", "kube-system", "patch", "configmap", s.partition(), "--type=merge", "-p", `{"data":null}`).CombinedOutput(); err != nil {
-		s.Fatalf("%v\n%s", err, out)
-	}
-	defer s.ended(s.leader())
-	emptied.after = time.Now()
+	var next *testcluster.Manager
+	emptied := during(s, func() error {
+		s.kubectl(s.T, "-n", "kube-system", "patch", "configmap", s.partition(), "--type=merge", "-p", `{"data":null}`)
+		next = s.leader(s)
+		return nil
+	})
+	defer s.ended(next)
 	s.goesWithin(4*time.Second, pod, emptied, 15)
 }
 
@@ -117,9 +98,9 @@ func (s *scene) countsFromTheStart(pod *v1.Pod, tainted moment) {
 	if at := s.written(); at.After(tainted.before.Add(-2 * time.Second)) {
 		s.Errorf("the taints were written at %v, and set at %v: this is not too early", at, tainted.before)
 	}
-	began := moment{before: time.Now()}
-	defer s.ended(s.leader())
-	began.after = time.Now()
+	var m *testcluster.Manager
+	began := during(s, func() error { m = s.leader(s); return nil })
+	defer s.ended(m)
 	s.goesWithin(4*time.Second, pod, began, 5)
 }
 

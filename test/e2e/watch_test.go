@@ -79,7 +79,13 @@ func (s *scene) changes() {
 	patch("early-labelled", "", map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": nil, "new": "label"}}})
 	disrupted := v1.PodCondition{Type: v1.DisruptionTarget, Status: v1.ConditionTrue, LastTransitionTime: metav1.Now()}
 	patch("early-plain", "status", map[string]any{"status": map[string]any{"conditions": []v1.PodCondition{disrupted}}})
-	s.tolerate(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: s.node + "-early-tolerant"}}, "k", 7200)
+	s.edit(s.node+"-early-tolerant", func(p *v1.Pod) {
+		for i := range p.Spec.Tolerations {
+			if p.Spec.Tolerations[i].Key == "k" {
+				p.Spec.Tolerations[i].TolerationSeconds = new(int64(7200))
+			}
+		}
+	})
 	for _, name := range []string{"later-plain", "later-held", "early-held"} {
 		must(s, pods.Delete(s.Context(), s.node+"-"+name, metav1.DeleteOptions{}))
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,10 @@ type scene struct {
 	node string
 }
 
-// scene creates a simulated node and waits until it is ready.
+// on returns the scene of the node with this name.
+func (w *world) on(t *testing.T, node string) *scene { return &scene{T: t, world: w, node: node} }
+
+// scene creates a simulated node, named after the test, and waits until it is ready.
 func (w *world) scene(t *testing.T) *scene {
 	t.Helper()
 	name := strings.Map(func(r rune) rune {
@@ -113,13 +117,13 @@ func (w *world) scene(t *testing.T) *scene {
 		}
 		return '-'
 	}, strings.ToLower(t.Name()[strings.LastIndex(t.Name(), "/")+1:]))
-	s := &scene{T: t, world: w, node: strings.Trim(name[:min(len(name), 50)], "-")}
-	s.makeNode()
-	return s
+	return w.newNode(t, strings.Trim(name[:min(len(name), 50)], "-"))
 }
 
-func (s *scene) makeNode() {
-	s.Helper()
+// newNode creates a simulated node and waits until it is ready.
+func (w *world) newNode(t *testing.T, name string) *scene {
+	t.Helper()
+	s := w.on(t, name)
 	node := &v1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name:        s.node,
 		Annotations: map[string]string{testcluster.SimulatedNodeAnnotation: "fake"},
@@ -131,6 +135,7 @@ func (s *scene) makeNode() {
 		n, err := s.admin.CoreV1().Nodes().Get(s.Context(), s.node, metav1.GetOptions{})
 		return err == nil && len(n.Spec.Taints) == 0 && nodeReady(n)
 	})
+	return s
 }
 
 func nodeReady(n *v1.Node) bool {
@@ -229,19 +234,15 @@ func (s *scene) setTaints(effect v1.TaintEffect, taints []string) moment {
 	return during(s, func() error { return load.SetTaints(s.Context(), s.admin, s.node, list...) })
 }
 
-// tolerate replaces the tolerations of a pod for this key.
-func (s *scene) tolerate(pod *v1.Pod, key string, seconds int64) {
+// edit changes a pod.
+func (s *scene) edit(name string, change func(*v1.Pod)) {
 	s.Helper()
-	until(s, "the toleration is changed", func() bool {
-		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), pod.Name, metav1.GetOptions{})
+	until(s, "the pod is edited", func() bool {
+		now, err := s.admin.CoreV1().Pods("default").Get(s.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return false
 		}
-		for i := range now.Spec.Tolerations {
-			if now.Spec.Tolerations[i].Key == key {
-				now.Spec.Tolerations[i].TolerationSeconds = &seconds
-			}
-		}
+		change(now)
 		_, err = s.admin.CoreV1().Pods("default").Update(s.Context(), now, metav1.UpdateOptions{})
 		return err == nil
 	})
@@ -281,23 +282,29 @@ func (s *scene) event(pod *v1.Pod, prefix string) *v1.Event {
 	s.Helper()
 	var found *v1.Event
 	until(s, "an event: "+prefix, func() bool {
-		found = s.findEvent(s.Context(), pod, prefix)
+		found = s.findEvent(pod, prefix)
 		return found != nil
 	})
 	return found
 }
 
-func (s *scene) findEvent(ctx context.Context, pod *v1.Pod, prefix string) *v1.Event {
-	list, err := s.admin.CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(pod.UID)})
+func (s *scene) findEvent(pod *v1.Pod, prefix string) *v1.Event {
+	list := s.events(s, "involvedObject.uid="+string(pod.UID))
+	if i := slices.IndexFunc(list, func(e v1.Event) bool { return strings.HasPrefix(e.Message, prefix) }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
+
+// events returns the events that a field selector matches; none while the API server does not answer.
+func (w *world) events(t testing.TB, selector string) []v1.Event {
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	list, err := w.admin.CoreV1().Events("").List(ctx, metav1.ListOptions{FieldSelector: selector})
 	if err != nil {
 		return nil
 	}
-	for i := range list.Items {
-		if strings.HasPrefix(list.Items[i].Message, prefix) {
-			return &list.Items[i]
-		}
-	}
-	return nil
+	return list.Items
 }
 
 func exists(key string) v1.Toleration {
