@@ -1,20 +1,14 @@
 // How the page asks the manager, and what it shows while there is no answer.
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { holds, launch, open, synthetic } from './pages.js';
+import { describe, test } from 'node:test';
+import { holds, open, over } from './pages.js';
 
-/** @type {import('playwright-core').Browser} */ let browser;
-/** @type {any} */ let cluster;
-before(async () => {
-  browser = await launch();
-  cluster = await synthetic('-scheduled=5', '-nodes=1', '-rate=0', '-scene=calm');
-});
-after(async () => { await browser?.close(); await cluster?.stop(); });
+const { shared } = over('-scheduled=5', '-nodes=1', '-rate=0', '-scene=calm');
 
 /** Opens the page and counts its requests for the state. */
 async function counted() {
-  const opened = await open(browser, cluster.page);
+  const opened = await open(shared.browser, shared.cluster.page);
   /** @type {string[]} */ const asked = [];
   opened.page.on('request', (r) => { if (r.url().includes('/api/v1/snapshot')) asked.push(new URL(r.url()).search); });
   return { ...opened, asked };

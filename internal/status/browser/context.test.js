@@ -1,29 +1,10 @@
 // The context that an operator needs: cluster, method, rate, owners, the end of a backlog, local time.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, synthetic, violations } from './pages.js';
+import { test } from 'node:test';
+import { over, violations } from './pages.js';
 
-/** @type {import('playwright-core').Browser} */ let browser;
-/** @type {any} */ let cluster;
-before(async () => {
-  browser = await launch();
-  cluster = await synthetic('-scheduled=300', '-nodes=24', '-rate=0.4', '-limit=0.5');
-});
-after(async () => { await browser?.close(); await cluster?.stop(); });
-
-/** @param {string} name @param {(page: import('playwright-core').Page) => Promise<void>} body @param {object} [options] */
-function on(name, body, options = {}) {
-  test(name, async () => {
-    const { page, complaints, close } = await open(browser, cluster.page, options);
-    try {
-      await body(page);
-      assert.deepEqual(complaints, []);
-    } finally {
-      await close();
-    }
-  });
-}
+const { shared, on, elsewhere } = over('-scheduled=300', '-nodes=24', '-rate=0.4', '-limit=0.5');
 
 on('cluster, method and rate are named', async (page) => {
   assert.equal(await page.locator('#cluster').innerText(), 'prod-eu-1');
@@ -42,7 +23,7 @@ on('each pod has its owner, in the list and in its explanation, and can be found
 
 for (const by of ['owner', 'budget', 'node', 'taint']) {
   on(`the list is grouped by ${by}`, async (page) => {
-    const api = await (await fetch(`${cluster.page}api/v1/evictions?limit=10000`)).json();
+    const api = await (await fetch(`${shared.cluster.page}api/v1/evictions?limit=10000`)).json();
     await page.getByLabel('Group by').selectOption(by);
     const part = page.locator(by === 'budget' ? '#stuck' : '#panel');
     const names = await part.locator('tr.group .open').allInnerTexts();
@@ -71,9 +52,7 @@ on('a blocked pod names its budget', async (page) => {
   assert.match(await page.locator('tr.why').innerText(), /kubectl -n \S+ describe pdb web[^]*Budget\s+web/);
 });
 
-test('the end of a backlog at the present rate is shown', async () => {
-  const busy = await synthetic('-scheduled=600', '-nodes=10', '-rate=10', '-scene=backlog');
-  const { page, close } = await open(browser, busy.page);
+elsewhere('the end of a backlog at the present rate is shown', ['-scheduled=600', '-nodes=10', '-rate=10', '-scene=backlog'], async (page) => {
   const line = page.locator('#backlog');
   await line.getByText(/At the present rate/).waitFor();
   await page.waitForTimeout(8000); // so that the rate is accurate
@@ -82,8 +61,6 @@ test('the end of a backlog at the present rate is shown', async () => {
   assert.ok(Number(perSecond) > 1 && Number(perSecond) < 13, text); // 10, and fewer on a busy machine
   const left = Number(minutes ?? 0) * 60 + Number(seconds);
   assert.ok(Math.abs(left - Number(due) / Number(perSecond)) < 3 + left / 20, text); // the rate is rounded
-  await close();
-  await busy.stop();
 });
 
 on('the end of a backlog counts what comes due meanwhile, and is not guessed where nothing goes', async (page) => {
@@ -108,7 +85,7 @@ on('the end of a backlog counts what comes due meanwhile, and is not guessed whe
 });
 
 on('times are local by choice, and stay so', async (page) => {
-  const api = await (await fetch(`${cluster.page}api/v1/evictions?state=scheduled&limit=40`)).json();
+  const api = await (await fetch(`${shared.cluster.page}api/v1/evictions?state=scheduled&limit=40`)).json();
   const last = api.items.at(-1); // which stays for the test
   const deadline = new Date(last.deadline);
   const row = page.locator('#panel tbody tr', { hasText: last.pod }).locator('td').nth(5);
@@ -137,11 +114,11 @@ on('on a screen of 1180 pixels the list is as wide as the page', async (page) =>
 }, { viewport: { width: 1180, height: 1000 } });
 
 test('everything that the page loads is compressed', async () => {
-  const context = await browser.newContext();
+  const context = await shared.browser.newContext();
   const page = await context.newPage();
   /** @type {Record<string, string | undefined>} */ const codings = {};
   page.on('response', (r) => { codings[new URL(r.url()).pathname] = r.headers()['content-encoding']; });
-  await page.goto(cluster.page);
+  await page.goto(shared.cluster.page);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
   for (const path of ['/', '/app.js', '/style.css', '/api/v1/snapshot']) assert.equal(codings[path], 'gzip', path);
   await context.close();

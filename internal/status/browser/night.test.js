@@ -1,33 +1,15 @@
 // What the page is for at three in the morning: what is wrong comes first, and can be handed on.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { changes, count, holds, launch, open, synthetic, violations } from './pages.js';
+import { changes, count, holds, open, over, violations } from './pages.js';
 
-/** @type {import('playwright-core').Browser} */ let browser;
-/** @type {Record<'busy' | 'calm' | 'trouble', any>} */ let clusters;
-before(async () => {
-  browser = await launch();
-  const [busy, calm, trouble] = await Promise.all([
-    synthetic('-scheduled=60', '-nodes=6', '-rate=2'), synthetic('-scheduled=60', '-nodes=6', '-rate=0', '-scene=calm'),
-    synthetic('-scheduled=60', '-nodes=6', '-rate=0', '-scene=trouble'),
-  ]);
-  clusters = { busy, calm, trouble };
-});
-after(async () => { await browser?.close(); for (const cluster of Object.values(clusters ?? {})) await cluster.stop(); });
+const clusters = {
+  busy: over('-scheduled=60', '-nodes=6', '-rate=2'), calm: over('-scheduled=60', '-nodes=6', '-rate=0', '-scene=calm'),
+  trouble: over('-scheduled=60', '-nodes=6', '-rate=0', '-scene=trouble'),
+};
 
-/** @param {keyof typeof clusters} scene @param {string} name @param {(page: import('playwright-core').Page) => Promise<void>} body @param {object} [options] @param {string} [hash] */
-function on(scene, name, body, options = {}, hash = '') {
-  test(name, async () => {
-    const { page, complaints, close } = await open(browser, clusters[scene].page + hash, options);
-    try {
-      await body(page);
-      assert.deepEqual(complaints, []);
-    } finally {
-      await close();
-    }
-  });
-}
+/** @param {keyof typeof clusters} scene @param {Parameters<typeof clusters.busy.on>} test */
+const on = (scene, ...test) => clusters[scene].on(...test);
 
 /** @param {import('playwright-core').Locator} part */
 const box = async (part) => /** @type {{x: number, y: number, width: number, height: number}} */ (await part.boundingBox());
@@ -58,7 +40,7 @@ on('calm', 'while nothing is wrong, there is a green live and nothing red', asyn
   assert.ok(!(await page.locator('#stuck').isVisible()));
   const green = await dot(page);
   assert.equal(await page.locator('#live').innerText(), 'live');
-  const busy = await open(browser, clusters.busy.page);
+  const busy = await open(clusters.busy.shared.browser, clusters.busy.shared.cluster.page);
   assert.equal(await busy.page.locator('#live').innerText(), 'live');
   assert.notEqual(await dot(busy.page), green, 'it is green although pods are stuck');
   await busy.close();
@@ -117,7 +99,7 @@ on('busy', 'the address holds the open pod, the filter, the zone and what the ti
   await page.locator('#closer').click();
   await page.locator('#earlier').click();
   await page.waitForFunction(() => /across=.*moved=/.test(location.hash));
-  const other = await open(browser, page.url(), { timezoneId: 'Asia/Tokyo' });
+  const other = await open(clusters.busy.shared.browser, page.url(), { timezoneId: 'Asia/Tokyo' });
   assert.equal(other.page.url(), page.url());
   await other.page.locator('tr.why', { hasText: `${name} was due to be evicted` }).waitFor();
   assert.match(await other.page.locator('#clock').innerText(), /GMT\+9$/);
@@ -131,14 +113,14 @@ on('busy', 'the address holds the open pod, the filter, the zone and what the ti
 on('calm', 'the address holds the range that a mark has opened', async (page) => {
   await page.locator('#rows > :first-child .mark.s-scheduled').last().click();
   assert.match(page.url(), /range=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\/\d{4}-/);
-  const other = await open(browser, page.url());
+  const other = await open(clusters.busy.shared.browser, page.url());
   assert.equal(await other.page.locator('#clear').innerText(), await page.locator('#clear').innerText());
   assert.equal(await count(other.page), await count(page));
   await other.close();
 });
 
 on('calm', 'an address that is opened in place of another is shown, on the page of its pod', async (page) => {
-  const { items } = await (await fetch(`${clusters.calm.page}api/v1/evictions?state=scheduled`)).json();
+  const { items } = await (await fetch(`${clusters.calm.shared.cluster.page}api/v1/evictions?state=scheduled`)).json();
   const { uid, namespace, pod } = items.at(-1); // of 60, so that it is on the second page
   await page.evaluate((hash) => { location.hash = hash; }, `open=${uid}`);
   await page.locator('#panel tr.why', { hasText: `${namespace}/${pod} will be evicted` }).waitFor();
@@ -149,7 +131,7 @@ on('calm', 'an address that is opened in place of another is shown, on the page 
 });
 
 on('busy', 'a pod that an address opens is found where it was evicted, and missed where it is not', async (page) => {
-  const { evicted } = await (await fetch(`${clusters.busy.page}api/v1/snapshot`)).json();
+  const { evicted } = await (await fetch(`${clusters.busy.shared.cluster.page}api/v1/snapshot`)).json();
   const { uid, namespace, pod } = evicted[0];
   await page.evaluate((hash) => { location.hash = hash; }, `open=${uid}`);
   await page.locator('#panel tr.why', { hasText: `${namespace}/${pod} was evicted from` }).waitFor();

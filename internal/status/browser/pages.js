@@ -1,10 +1,11 @@
 // Shared by the tests: a browser, the synthetic cluster, and the real one.
 
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { after } from 'node:test';
+import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 
 const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/bin/chromium'];
@@ -14,8 +15,14 @@ const browsers = ['/usr/lib/chromium/chromium', '/usr/bin/google-chrome', '/usr/
 const ends = [];
 after(async () => { for (const end of ends) await end(); });
 
+/** @type {Promise<import('playwright-core').Browser> | undefined} */
+let launched;
+
+/** Returns the headless browser of a file of tests. */
+export const launch = () => launched ??= start();
+
 /** Starts a headless browser: Debian's binary itself, as its wrapper adds flags of its own. */
-export async function launch() {
+async function start() {
   const executablePath = process.env.CHROMIUM ?? browsers.find((path) => existsSync(path));
   if (!executablePath) throw new Error('there is no Chromium; install the package chromium, or name one by CHROMIUM=PATH');
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -27,7 +34,7 @@ export async function launch() {
  * Starts a program that prints its address in a line of JSON, and ends with its input.
  * @param {string} path @param {string[]} args
  */
-export async function start(path, args) {
+async function run(path, args) {
   const child = spawn(path, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   ends.push(() => child.stdin.end());
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -57,10 +64,10 @@ export async function start(path, args) {
 const program = (name) => new URL(`../../../bin/${name}`, import.meta.url).pathname;
 
 /** Starts a synthetic cluster. @param {string[]} flags */
-export const synthetic = (...flags) => start(program('synthetic'), flags);
+export const synthetic = (...flags) => run(program('synthetic'), flags);
 
 /** Starts a real control plane with taint-manager. */
-export const live = () => start(program('live'), []);
+export const live = () => run(program('live'), []);
 
 /**
  * Opens a page and records its errors and warnings.
@@ -77,6 +84,47 @@ export async function open(browser, url, options = {}) {
   await page.goto(url);
   await page.locator('#live', { hasText: /^(live|watch broken)$/ }).waitFor();
   return { page, complaints, close: () => context.close() };
+}
+
+/** @typedef {import('playwright-core').BrowserContextOptions} Options */
+
+/**
+ * Starts a browser and a synthetic cluster before the tests of a file; both end with the file. It returns them, and two
+ * ways to define a test on a page, which must not report errors: of that cluster, and of another one.
+ * @param {string[]} flags of the cluster
+ */
+export function over(...flags) {
+  const shared = /** @type {{browser: import('playwright-core').Browser, cluster: any}} */ ({});
+  before(async () => { shared.browser = await launch(); shared.cluster = await synthetic(...flags); });
+  /** @param {string} url @param {(page: import('playwright-core').Page) => Promise<void>} body @param {Options} [options] */
+  const use = async (url, body, options) => {
+    const { page, complaints, close } = await open(shared.browser, url, options);
+    try {
+      await body(page);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await close();
+    }
+  };
+  return {
+    shared,
+    /** @param {string} name @param {(page: import('playwright-core').Page) => Promise<void>} body @param {Options} [options] */
+    on: (name, body, options) => { test(name, () => use(shared.cluster.page, body, options)); },
+    /**
+     * @param {string} name @param {string[]} others flags of the other cluster
+     * @param {(page: import('playwright-core').Page, cluster: any) => Promise<void>} body @param {Options} [options]
+     */
+    elsewhere: (name, others, body, options) => {
+      test(name, async () => {
+        const cluster = await synthetic(...others);
+        try {
+          await use(cluster.page, (page) => body(page, cluster), options);
+        } finally {
+          await cluster.stop();
+        }
+      });
+    },
+  };
 }
 
 /** Returns the number of rows of a list, from the count on its tab. @param {import('playwright-core').Page} page @param {string} tab */
@@ -110,6 +158,16 @@ export function secondsOf(text) {
   let sum = 0;
   for (const [, n, unit] of text.matchAll(/(\d+) (d|h|min|s)\b/g)) sum += Number(n) * units[unit];
   return sum;
+}
+
+/** Returns the left and right ends of the marks of these states on the timeline, and of the line of now, in order. @param {string[]} names */
+export function columnsOf(names) {
+  const { left } = /** @type {HTMLElement} */ (document.getElementById('plot')).getBoundingClientRect();
+  return /** @type {Record<string, any[]>} */ (Object.fromEntries(names.map((name) => {
+    const parts = document.querySelectorAll(name === 'now' ? '#line' : `#rows .s-${name} path`);
+    const ends = [...parts].map((e) => e.getBoundingClientRect()).flatMap((box) => [box.left - left, box.right - left]);
+    return [name, ends.sort((a, b) => a - b)];
+  })));
 }
 
 /** Returns the violations that axe-core finds. @param {import('playwright-core').Page} page */

@@ -1,32 +1,21 @@
 // What the page shows of policies and guards, over a synthetic cluster.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, synthetic, violations } from './pages.js';
+import { over, violations } from './pages.js';
 
-/** @type {import('playwright-core').Browser} */ let browser;
-/** @type {any} */ let cluster;
-before(async () => {
-  browser = await launch();
-  cluster = await synthetic('-scheduled=60', '-nodes=6', '-rate=0', '-scene=policies');
-});
-after(async () => { await browser?.close(); await cluster?.stop(); });
+const { shared, on, elsewhere } = over('-scheduled=60', '-nodes=6', '-rate=0', '-scene=policies');
 
-test('banners say that evictions are paused, which breaker is tripped, and which can never trip', async () => {
-  const { page, complaints, close } = await open(browser, cluster.page);
+on('banners say that evictions are paused, which breaker is tripped, and which can never trip', async (page) => {
   const banners = page.locator('#banners');
   await banners.getByText('Paused: no eviction starts').waitFor();
   assert.doesNotMatch(await page.locator('#backlog').innerText(), /rate|in sight/, 'an end is shown during a pause');
   await banners.getByText('Breaker zone-outage is tripped for eu-1a since').waitFor();
   await banners.getByText('Note: breaker databases can never trip: its nodeSelector selects no node.').waitFor();
   assert.deepEqual(await violations(page), []);
-  assert.deepEqual(complaints, []);
-  await close();
 });
 
-test('the list is filtered by policy, and a row names policy, hold and time of deletion', async () => {
-  const { page, complaints, close } = await open(browser, cluster.page);
-  const all = await (await fetch(`${cluster.page}api/v1/evictions?policy=quarantine&limit=1000`)).json();
+on('the list is filtered by policy, and a row names policy, hold and time of deletion', async (page) => {
+  const all = await (await fetch(`${shared.cluster.page}api/v1/evictions?policy=quarantine&limit=1000`)).json();
   assert.ok(all.total > 10 && all.items.every((/** @type {any} */ e) => e.state === 'held' && e.heldBy === 'policy quarantine'));
   await page.locator('#policy').fill('quarantine');
   await page.waitForFunction((n) => document.querySelectorAll('#panel tbody tr').length === n, Math.min(all.total, 50));
@@ -39,27 +28,17 @@ test('the list is filtered by policy, and a row names policy, hold and time of d
   await page.getByText('maintenance-databases, method evict').waitFor();
   await page.getByText('if its eviction is still refused').waitFor();
   assert.match(page.url(), /policy=maintenance-databases/);
-  assert.deepEqual(complaints, []);
-  await close();
 });
 
-test('an eviction that waits for a rate says so, and groups are made by policy', async () => {
-  const { page, complaints, close } = await open(browser, cluster.page);
+on('an eviction that waits for a rate says so, and groups are made by policy', async (page) => {
   await page.locator('#search').fill('dead-nodes-by-zone');
   await page.getByText('waiting for rate dead-nodes-by-zone').first().waitFor();
   await page.locator('#search').fill('');
   await page.locator('#group').selectOption('policy');
   await page.getByText('no policy').first().waitFor();
-  assert.deepEqual(complaints, []);
-  await close();
 });
 
-test('without policies nothing of them is shown', async () => {
-  const plain = await synthetic('-scheduled=20', '-nodes=2', '-rate=0');
-  const { page, complaints, close } = await open(browser, plain.page);
+elsewhere('without policies nothing of them is shown', ['-scheduled=20', '-nodes=2', '-rate=0'], async (page) => {
   await page.locator('#panel tbody tr').first().waitFor();
   assert.equal(await page.locator('.of-policies:visible').count(), 0);
-  assert.deepEqual(complaints, []);
-  await close();
-  await plain.stop();
 });

@@ -1,31 +1,17 @@
 // The positions of the timeline's marks.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, synthetic } from './pages.js';
+import { before, test } from 'node:test';
+import { columnsOf, launch, open, synthetic } from './pages.js';
 
-/** @type {import('playwright-core').Browser} */ let browser;
-/** @type {any} */ let still;
 /** @type {Awaited<ReturnType<typeof open>>} */ let opened;
 before(async () => {
-  browser = await launch();
-  still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // some of which are stuck
-  opened = await open(browser, still.page);
+  const still = await synthetic('-scheduled=20', '-nodes=2', '-rate=0'); // some of which are stuck
+  opened = await open(await launch(), still.page);
 });
-after(async () => { await browser?.close(); await still?.stop(); });
 
 /** Waits until the timeline is drawn. */
 const drawn = () => opened.page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
-
-/** Returns the left and right ends of the marks of these states on the timeline, and of the line of now, in order. @param {string[]} names */
-function columnsOf(names) {
-  const { left } = /** @type {HTMLElement} */ (document.getElementById('plot')).getBoundingClientRect();
-  return /** @type {Record<string, any[]>} */ (Object.fromEntries(names.map((name) => {
-    const parts = document.querySelectorAll(name === 'now' ? '#line' : `#rows .s-${name} path`);
-    const ends = [...parts].map((e) => e.getBoundingClientRect()).flatMap((box) => [box.left - left, box.right - left]);
-    return [name, ends.sort((a, b) => a - b)];
-  })));
-}
 
 test('late and blocked pods stay at now, however long they wait', async () => {
   const { page } = opened;

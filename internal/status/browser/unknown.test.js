@@ -1,12 +1,11 @@
 // The page while it has no data: nothing is shown as 0.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { holds, launch, open, synthetic } from './pages.js';
+import { test } from 'node:test';
+import { holds, open, over, synthetic } from './pages.js';
 
-/** @type {import('playwright-core').Browser} */ let browser;
-before(async () => { browser = await launch(); });
-after(async () => { await browser?.close(); });
+const quiet = ['-scheduled=0', '-nodes=1', '-rate=0'];
+const { shared, elsewhere } = over(...quiet);
 
 /** Returns all numbers on the page: totals, states, lists, plots and title. @param {import('playwright-core').Page} page */
 const said = (page) => page.evaluate(() => ({
@@ -28,31 +27,25 @@ async function noZero(page) {
 }
 
 test('before the first snapshot nothing is shown as 0', async () => {
-  const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
-  const context = await browser.newContext();
+  const context = await shared.browser.newContext();
   const page = await context.newPage();
   await page.route('**/api/v1/snapshot', () => {}); // never answered
-  await page.goto(cluster.page);
+  await page.goto(shared.cluster.page);
   await page.waitForTimeout(600);
   const all = await noZero(page);
   assert.equal(all.empty, 'Waiting for the first snapshot…');
   assert.equal(await page.locator('#live').innerText(), 'connecting');
   await context.close();
-  await cluster.stop();
 });
 
-test('while it starts, the manager has no data, and nothing is shown as 0', async () => {
-  const cluster = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', '-scene=starting');
-  const { page, close } = await open(browser, cluster.page);
+elsewhere('while it starts, the manager has no data, and nothing is shown as 0', [...quiet, '-scene=starting'], async (page) => {
   const all = await noZero(page);
   assert.match(all.empty ?? '', /nothing is decided before that/);
-  await close();
-  await cluster.stop();
 });
 
 test('a quiet cluster that is stale is not shown as quiet, and 0 is known again after a message', async () => {
-  const first = await synthetic('-scheduled=0', '-nodes=1', '-rate=0');
-  const { page, close } = await open(browser, first.page);
+  const first = await synthetic(...quiet);
+  const { page, close } = await open(shared.browser, first.page);
   await holds(page, 'upcoming', 0);
   const live = await said(page);
   assert.equal(live.totals.stuck, '0');
@@ -63,21 +56,17 @@ test('a quiet cluster that is stale is not shown as quiet, and 0 is known again 
   const stale = await noZero(page);
   assert.equal(stale.empty, 'Scheduled evictions are unknown.');
   assert.match(stale.title, /^stale/);
-  const second = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', `-address=${new URL(first.page).host}`);
+  const second = await synthetic(...quiet, `-address=${new URL(first.page).host}`);
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
   await page.locator('#totals [data-total="stuck"]', { hasText: '0' }).waitFor();
   await close();
   await second.stop();
 });
 
-test('a standby does not claim that nothing is stuck or was evicted, as only the leader knows', async () => {
-  const standby = await synthetic('-scheduled=0', '-nodes=1', '-rate=0', '-scene=standby');
-  const { page, close } = await open(browser, standby.page);
+elsewhere('a standby does not claim that nothing is stuck or was evicted, as only the leader knows', [...quiet, '-scene=standby'], async (page) => {
   await holds(page, 'upcoming', 0);
   const all = await said(page);
   assert.deepEqual([all.totals.scheduled, all.totals.stuck, all.totals.evictedLastHour, all.totals.inFlight], ['0', '–', '–', '–']);
   assert.deepEqual([all.lists.upcoming, all.lists.evicted, all.lists.nodes], ['0', '–', '1']);
   assert.ok(!(await page.locator('#stuck').isVisible()));
-  await close();
-  await standby.stop();
 });
