@@ -39,7 +39,7 @@ func mustDecode(t *testing.T, text string) config.Configuration {
 }
 
 // read returns a file of testdata.
-func read(t *testing.T, name string) string {
+func read(t testing.TB, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))
 	if err != nil {

@@ -2,8 +2,6 @@ package config_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,17 +53,9 @@ func checkRuns(t *testing.T, c *config.Configuration) {
 // FuzzDecode decodes any data: either they are refused in readable words, or a program can run with them.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"full.yaml", "policies.yaml"} {
-		data, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data))
+		f.Add(read(f, name))
 	}
-	refused, err := os.ReadFile(filepath.Join("testdata", "refused.txt"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	for text := range strings.SplitSeq(string(refused), "\n### ") {
+	for text := range strings.SplitSeq(read(f, "refused.txt"), "\n### ") {
 		_, text, _ = strings.Cut(text, "\n")
 		f.Add(head + text)
 	}

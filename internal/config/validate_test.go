@@ -74,13 +74,17 @@ var changes = []struct {
 }
 
 // refusals returns the content of the golden file: the refusals of each change.
-func refusals() string {
+func refusals(t *testing.T) string {
 	var got strings.Builder
 	for _, change := range changes {
 		c := config.Default()
 		change.make(&c)
+		refusals := c.Validate()
+		if len(refusals) == 0 {
+			t.Errorf("%s: got no refusal", change.name)
+		}
 		fmt.Fprintf(&got, "%s:\n", change.name)
-		for _, refusal := range c.Validate() {
+		for _, refusal := range refusals {
 			fmt.Fprintf(&got, "\t%s\n", refusal.Error())
 		}
 	}
@@ -88,24 +92,7 @@ func refusals() string {
 }
 
 func TestEveryRefusalReadsAsTheGoldenFileHasIt(t *testing.T) {
-	generated(t, "testdata/refusals.golden", refusals())
-}
-
-func TestEachOfTheseChangesIsRefused(t *testing.T) {
-	for _, change := range changes {
-		c := config.Default()
-		change.make(&c)
-		if len(c.Validate()) == 0 {
-			t.Errorf("%s: got no refusal", change.name)
-		}
-	}
-}
-
-func TestTheDefaultIsValid(t *testing.T) {
-	d := config.Default()
-	if refusals := d.Validate(); len(refusals) != 0 {
-		t.Errorf("got %v", refusals)
-	}
+	generated(t, "testdata/refusals.golden", refusals(t))
 }
 
 func TestSettingsAtTheirLimitsAreTaken(t *testing.T) {
@@ -140,12 +127,6 @@ func setLease(c *config.Configuration, lease, renew, retry time.Duration) {
 	c.LeaderElection.LeaseDuration.Duration = lease
 	c.LeaderElection.RenewDeadline.Duration = renew
 	c.LeaderElection.RetryPeriod.Duration = retry
-}
-
-func TestTheZeroConfigurationIsRefused(t *testing.T) {
-	if refusals := new(config.Configuration).Validate(); len(refusals) == 0 {
-		t.Error("got no refusal")
-	}
 }
 
 func TestAnElectorTakesWhatIsValid(t *testing.T) {
