@@ -191,25 +191,6 @@ func TestLtAndGtMatchNothingWhenTurnedOff(t *testing.T) {
 	}
 }
 
-// A toleration of 18446744074 s must not wrap round to 0.29 s, nor one of 9223372037 s to the past.
-func TestEnormousTolerationSecondsNeverWrap(t *testing.T) {
-	for _, secs := range []int64{
-		9223372036, 9223372037, 10000000000, 18446744073, 18446744074, 251_000_000_000,
-		253402300799, 253402300800, math.MaxInt64 / 2, math.MaxInt64 - 1, math.MaxInt64,
-	} {
-		v := taint.Decide(pod(exists("gpu", &secs)), node(on(10, "gpu", "")), taint.Rules{})
-		if !v.Evict {
-			continue
-		}
-		if got := v.At.Unix() - at(10).Unix(); got != secs {
-			t.Errorf("%d s: the deadline is %d s after the start", secs, got)
-		}
-		if v.At.Year() > 9999 {
-			t.Errorf("%d s: the deadline %v is after the year 9999", secs, v.At)
-		}
-	}
-}
-
 func TestALimitAfterTheYear9999IsNone(t *testing.T) {
 	last := time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix() - at(10).Unix()
 	n := node(on(10, "gpu", ""))
