@@ -73,31 +73,6 @@ func TestPoliciesThatAreRefusedChangeNothing(t *testing.T) {
 	})
 }
 
-func TestAPauseHoldsAndAResumptionLosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		evictor := &recorder{lasts: time.Millisecond}
-		client := fake.NewClientset(taintedNode())
-		var want []string
-		for i := range 200 {
-			name := fmt.Sprintf("pod-%03d", i)
-			must(t, client.Tracker().Add(podOn("node", name, bears(int64(i)))))
-			want = append(want, name)
-		}
-		r := start(t, client, taintmanager.Options{Evictor: evictor})
-		time.Sleep(50 * time.Second)
-		r.set(t, taintmanager.Policies{Paused: true})
-		synctest.Wait()
-		before := len(evictor.names())
-		time.Sleep(time.Minute)
-		if after := len(evictor.names()); before == 0 || after != before || !r.Paused() {
-			t.Errorf("before the pause %d were evicted, and after it %d", before, after)
-		}
-		r.set(t, taintmanager.Policies{})
-		time.Sleep(2 * time.Minute)
-		wantEvicted(t, "after the pause", evictor, want...)
-	})
-}
-
 // Policies change all the time while pods become due. Each pod is evicted once, and none of those that are held.
 func TestReloadsInABurstLoseNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
