@@ -118,7 +118,7 @@ func TestTaintingAThousandNodesAHundredTimesLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHerd(nodes)
 		ctx, stop := context.WithCancel(t.Context())
-		m := gather(ctx, t, h, 0, taintmanager.Options{})
+		m := gather(ctx, t, h)
 		h.arrive()
 
 		var early uint64
