@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/test/load"
+	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // These measure, and each needs the API server for itself.
@@ -17,7 +18,7 @@ func TestTheLease(t *testing.T) {
 	w := newWorld(t, bare())
 	t.Run("a first installation evicts within 3 s of its start", w.firstInstallation)
 	t.Run("a lease that is deleted in a burst: every pod goes once, by the two that ran before", w.leaseDeleted)
-	t.Run("a process that is started as the lease is deleted counts what it repeats", w.newcomerOverlaps)
+	t.Run("processes that overlap because the lease is deleted count what they repeat", w.newcomerOverlaps)
 }
 
 // firstInstallation starts one process in a cluster of 1000 nodes and 10,000 pods that has no lease.
@@ -70,9 +71,7 @@ func (w *world) newcomerOverlaps(t *testing.T) {
 	flags := append([]string{"--max-evictions-per-second=100"}, election...)
 	c := newPodLoad(t, w.admin, "overlap", 45, 0)
 	c.fill(t, v1.NamespaceDefault, 20, func(_ int, p *v1.Pod) { p.Spec.TerminationGracePeriodSeconds = new(int64(60)) })
-	for range 2 {
-		w.manage(t, flags...)
-	}
+	all := []*testcluster.Manager{w.manage(t, flags...), w.manage(t, flags...)}
 	w.waitForHolder(t)
 	began := time.Now()
 	c.taint(t, true)
@@ -92,9 +91,12 @@ func (w *world) newcomerOverlaps(t *testing.T) {
 			deletes++
 		}
 	}
-	counted := load.Sum(w.managerMetrics(t, newcomer), "taint_manager_repeated_evictions_total")
-	t.Logf("%d DELETEs for %d pods; the newcomer counts %v calls that repeat what another process has begun", deletes, len(c.Pods), counted)
+	counted := 0.0
+	for _, m := range append(all, newcomer) { // one that led before may lead again
+		counted += load.Sum(w.managerMetrics(t, m), "taint_manager_repeated_evictions_total")
+	}
+	t.Logf("%d DELETEs for %d pods; %v calls are counted that repeat what another process has begun", deletes, len(c.Pods), counted)
 	if repeated := deletes - len(c.Pods); float64(repeated) > counted {
-		t.Errorf("%d DELETEs were repeated, and the newcomer counts %v", repeated, counted)
+		t.Errorf("%d DELETEs were repeated, and %v are counted", repeated, counted)
 	}
 }
