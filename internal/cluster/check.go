@@ -87,9 +87,9 @@ func (a *adapter) compare(live []v1.Pod) error {
 	}
 	for i := range live {
 		pod := &live[i]
-		cached, exists, err := store.GetByKey(cache.MetaObjectToName(pod).String())
-		held, ok := cached.(*v1.Pod)
-		if err != nil || !exists || !ok {
+		cached, _, _ := store.GetByKey(cache.MetaObjectToName(pod).String()) // an informer's store never fails
+		held, exists := cached.(*v1.Pod)
+		if !exists {
 			continue
 		}
 		if path := missingField(held, pod, &needs.Needs); path != "" {

@@ -117,6 +117,12 @@ func TestWhatHasChangedSinceIsNotCompared(t *testing.T) {
 	}
 }
 
+func TestAPodThatTheInformerLacksIsNotCompared(t *testing.T) {
+	if err := checking(fake.NewClientset(fullPod())).check(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnInformerOfAnotherTypeIsRefused(t *testing.T) {
 	a := checking(fake.NewClientset(fullPod()))
 	must(t, a.informer.GetStore().Replace([]any{&metav1.PartialObjectMetadata{ObjectMeta: fullPod().ObjectMeta}}, "1"))

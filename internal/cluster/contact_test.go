@@ -58,6 +58,20 @@ func TestWhatIsNoTrouble(t *testing.T) {
 	must(t, c.trouble())
 }
 
+func TestAListEndsTroubleOnlyOnceItIsComplete(t *testing.T) {
+	yes := true
+	for name, list := range map[string]metav1.ListOptions{"in pages": {}, "streamed": {Watch: true, SendInitialEvents: &yes}} {
+		c := &contact{resource: "pods", heard: func() {}}
+		_ = c.answered(t.Context(), list, errors.New("connection refused"))
+		must(t, c.answered(t.Context(), list, nil))
+		if c.trouble() == nil {
+			t.Errorf("%s: an answer ends the trouble", name)
+		}
+		c.listed(t.Context())
+		must(t, c.trouble())
+	}
+}
+
 func TestTheLogTellsOnceThatNoAnswerComesAndOnceThatItHasCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, lines := logged(t.Context())
