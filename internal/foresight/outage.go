@@ -48,7 +48,8 @@ func sparedNote(nodes []SparedNode) string {
 	note := Verb(len(nodes), "node ", "nodes ") + ShortList(names) + Verb(len(nodes), " has", " have") +
 		" the not-ready or unreachable taint only with effect NoSchedule, which starts no countdown. " +
 		"kube-controller-manager adds the NoExecute taints at a limited rate. It adds none while most nodes of the " +
-		"zone are down, and removes them when it starts, when its leader changes, and while every zone is disrupted"
+		"zone are down, and removes them when it starts, when its leader changes, and while every zone is " +
+		"disrupted. With --node-eviction-rate=1 it adds none after such a disruption until it starts again"
 	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return n.NotReady.IsZero() }) {
 		note += ". 'kubectl describe node " + node + "' shows when it became not ready"
 	}

@@ -170,7 +170,7 @@ func TestExplainNotesAnOutageWithoutANoExecuteTaint(t *testing.T) {
 	dead.Status.Conditions = []v1.NodeCondition{{Type: v1.NodeReady, Status: v1.ConditionUnknown, LastTransitionTime: hoursAgo(1)}}
 	const advice = "If the machine is off, 'kubectl taint node n1 node.kubernetes.io/out-of-service=:NoExecute' evicts the pods at once"
 	got := explain(pod("a"), dead).Notes
-	if !noted(got, "node n1 (not ready since 2026-05-01T11:00:00Z) has the not-ready") || !noted(got, advice) {
+	if !noted(got, "node n1 (not ready since 2026-05-01T11:00:00Z) has the not-ready") || !noted(got, "With --node-eviction-rate=1 it adds none") || !noted(got, advice) {
 		t.Errorf("%q", got)
 	}
 	dead.Spec.Taints = append(dead.Spec.Taints, parsed("node.kubernetes.io/out-of-service:NoExecute"))

@@ -41,8 +41,7 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 		if last < 0 {
 			continue
 		}
-		start := func(s *TaintState) time.Time { return s.Start }
-		seen := lastSeen{recorded, start, from.Watched, skew.NextSecond, r.List}
+		seen := lastSeen{recorded, func(s *TaintState) time.Time { return s.Start }, from.Watched, skew.NextSecond, r.List}
 		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
 			return p.setAgain(list, from, &recorded[len(recorded)-1])
 		}
