@@ -41,14 +41,13 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 		if last < 0 {
 			continue
 		}
-		seen := lastSeen{recorded, func(s *TaintState) time.Time { return s.Start }, from.Watched, skew.NextSecond, r.List}
+		start := func(s *TaintState) time.Time { return s.Start }
+		seen := lastSeen{recorded, start, from.Watched, skew.NextSecond, r.List}
 		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
 			return p.setAgain(list, from, &recorded[len(recorded)-1])
 		}
-		applied := *p
-		applied.states, applied.recorded = list.continuing(recorded[:last+1], p.states, from.At), true
-		applied.states = bound(applied.states, from.Distinguishes)
-		return applied
+		states := bound(list.continuing(recorded[:last+1], p.states, from.At), from.Distinguishes)
+		return presence{role: p.role, states: states, lists: p.lists, recorded: true}
 	}
 	return *p
 }
