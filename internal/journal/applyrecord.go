@@ -81,7 +81,8 @@ func (v *Viewpoint) toLocal(states []TaintState, least time.Time) []TaintState {
 func (l *listing) explainedBy(recorded []TaintState, recordVersion string) int {
 	last := l.lastOf(recorded, recordVersion)
 	if last < 0 && len(recorded) > 0 && taint.ReportsOutage(recorded[0].Key) {
-		for last = len(recorded) - 1; last >= 0 && IsNewer(recorded[last].From, l.version); {
+		last = len(recorded) - 1
+		for last >= 0 && IsNewer(recorded[last].From, l.version) {
 			last--
 		}
 	}

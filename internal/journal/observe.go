@@ -82,7 +82,7 @@ func (o *Observation) presence(known presence, taints []v1.Taint, fingerprintBef
 		}
 		since := func(s *TaintState) time.Time { return s.Since }
 		seen := lastSeen{next.states, since, o.Watched, o.At.Timestamp, fingerprintBefore}
-		if known.states != nil && !Reaches(o.Reached, o.Version) && seen.differs(shown) { // it has changed
+		if known.states != nil && !Reaches(o.Reached, o.Version) && seen.differs(shown) { // set again
 			next, again = presence{role: known.role}, known.states
 		}
 		shown.first = next.states == nil
