@@ -46,7 +46,7 @@ func (p *presence) applyRecord(r *Record, from *Viewpoint) presence {
 		if !Reaches(from.Reached, list.version) && !Reaches(r.Version, list.version) && seen.differs(list) {
 			return p.setAgain(list, from, &recorded[len(recorded)-1])
 		}
-		states := bound(list.continuing(recorded[:last+1], p.states, from.At), from.Distinguishes)
+		states := bound(list.continuing(recorded[:last+1], p.states), from.Distinguishes)
 		return presence{role: p.role, states: states, lists: p.lists, recorded: true}
 	}
 	return *p
@@ -116,7 +116,7 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
 // that are not among them. If this process saw a state appear at the recorded version, its own state replaces the
 // recorded one. Invariant: each state began no later than the next one, and each recorded one no later than the list.
-func (l *listing) continuing(recorded, own []TaintState, at skew.Instant) []TaintState {
+func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
 		s := &states[i]
@@ -134,10 +134,8 @@ func (l *listing) continuing(recorded, own []TaintState, at skew.Instant) []Tain
 			}
 			own = slices.Delete(own, j, j+1)
 		}
-		if s.Since.After(latest) {
-			s.Since, s.Start = latest, slices.MinFunc([]time.Time{s.Start, at.Late(latest)}, time.Time.Compare)
-		}
-		latest = s.Since
+		latest = slices.MinFunc([]time.Time{s.Since, latest}, time.Time.Compare)
+		s.Since = latest
 	}
 	states = append(states, slices.DeleteFunc(own, func(o TaintState) bool { // those that ended before the gap
 		return o.Ended && o.From != l.version && !IsNewer(o.From, l.version) && !IsNewer(o.From, l.before)
@@ -171,7 +169,7 @@ func (l *listing) indexOf(own, recorded []TaintState, i int) int {
 func (p *presence) setAgain(l *listing, from *Viewpoint, recorded *TaintState) presence {
 	next, write := *p, skew.NextSecond(l.written).UTC()
 	next.states = slices.Clone(p.states)
-	since, start := recorded.orLater(from.At.Timestamp(l.written), write)
+	since, start := recorded.orLater(from.At.Timestamp(l.written), write, from.At)
 	for i := range next.states {
 		s := &next.states[i]
 		if s.Found && s.From == l.version && s.TimeAdded == nil && write.After(from.Watched) && since.Before(s.Since) {
@@ -181,8 +179,12 @@ func (p *presence) setAgain(l *listing, from *Viewpoint, recorded *TaintState) p
 	return next
 }
 
-// orLater returns a start by both clocks, or this state's if it is later: what is set again is set no earlier.
-func (s *TaintState) orLater(since, start time.Time) (time.Time, time.Time) {
+// orLater returns a start by both clocks, or this state's if it is later: what is set again is set no earlier. A start
+// in the future was recorded by a clock that was ahead, and does not count.
+func (s *TaintState) orLater(since, start time.Time, at skew.Instant) (time.Time, time.Time) {
 	latest := func(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
-	return latest(s.Since, since), latest(s.Start, start)
+	if s.Start.Before(at.Late(at.Time)) {
+		start = latest(s.Start, start)
+	}
+	return latest(s.Since, since), start
 }

@@ -309,10 +309,10 @@ func TestWhatAProcessSawAppearBeforeAGapKeepsItsTime(t *testing.T) {
 	}
 }
 
-func TestTheNextLeaderCorrectsAStartByAClockThatWasAhead(t *testing.T) {
-	first := process().setsItsClock(60).sees(1).sees(5, "gpu")
-	next := process().finds(20, 5, 0, "gpu").reads(t, first)
-	if last := process().finds(28, 5, 0, "gpu").reads(t, next).String(); last != "gpu@20" {
+func TestATaintThatIsSetAgainHasNoStartByAClockThatWasAhead(t *testing.T) {
+	first := process().setsItsClock(60).sees(1).sees(5, "gpu@4")
+	next := process().finds(10, 5, 0, "gpu@4").reads(t, first).finds(20, 16, 0, "gpu@15")
+	if last := process().finds(28, 16, 0, "gpu@15").reads(t, next).String(); last != "gpu@16" {
 		t.Errorf("after two changes of the leader: %s", last)
 	}
 }

@@ -115,7 +115,7 @@ func (o *Observation) begin(t *v1.Taint, known, again []TaintState) TaintState {
 	if added := o.added(t, len(again) > 0); !added.IsZero() {
 		since, start = o.At.Timestamp(added), skew.NextSecond(added).UTC()
 		if n := len(again); n > 0 {
-			since, start = again[n-1].orLater(since, start)
+			since, start = again[n-1].orLater(since, start, o.At)
 		}
 	}
 	if !since.IsZero() && (len(known) == 0 || since.After(known[len(known)-1].Since)) {

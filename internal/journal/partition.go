@@ -72,7 +72,7 @@ type TaintState struct {
 	v1.Taint
 
 	// Since and Relisted are those of [taint.State], on the monotonic clock of this process. Start and Listed are the
-	// same times by the API server's clock, in UTC. Those of a record are written unchanged, unless a list was earlier.
+	// same times by the API server's clock, in UTC; if they were read from a record, they are written unchanged.
 	Since    time.Time `json:"-"`
 	Start    time.Time `json:"since"`
 	Relisted time.Time `json:"-"`
