@@ -138,3 +138,8 @@ runs() {
 }
 
 bound() { [[ -n $(k get pods -l "$1" -o 'jsonpath={.items[0].spec.nodeName}') ]]; }
+
+# terminating APP prints the pods with the label app=APP that are being deleted, each with a space after it.
+terminating() {
+  k get pods -l "app=$1" -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'
+}

@@ -9,11 +9,6 @@
 version=1.37.2
 source "$(dirname "$0")/controlplane.sh"
 
-# terminating NAME prints the pods of the StatefulSet that are being deleted.
-terminating() {
-  k get pods -l "app=$1" -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'
-}
-
 # statefulset NAME POLICY MAX creates a StatefulSet with one pod.
 statefulset() {
   k create -f - >/dev/null <<END

@@ -8,11 +8,6 @@
 #          controller does nothing to those with higher ordinals, neither for a new replica nor for a new template.
 source "$(dirname "$0")/controlplane.sh"
 
-# terminating NAME prints the pods of the StatefulSet that are being deleted.
-terminating() {
-  k get pods -l "app=$1" -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'
-}
-
 names() { k get pods -l "app=$1" -o 'jsonpath={.items[*].metadata.name}'; }
 
 start_controlplane
