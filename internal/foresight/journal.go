@@ -98,6 +98,19 @@ func (j *Journal) record(node string) journal.Record {
 	return j.partitions[journal.PartitionOf(node)].Records[node]
 }
 
+// ahead returns how far the writer's clock is ahead of the API server's, at least: it renewed the Lease, and wrote the
+// state, before they were read. It returns 0 if that is not more than rounding may cause.
+func (j *Journal) ahead() time.Duration {
+	latest := j.state.Written
+	if s := j.Lease.Spec; s != nil && s.RenewTime != nil && s.RenewTime.After(latest) {
+		latest = s.RenewTime.Time
+	}
+	if ahead := latest.Sub(j.Now); ahead > 2*time.Second {
+		return ahead
+	}
+	return 0
+}
+
 // lastWatch returns when the writer of this node's record last watched the nodes; if it still writes the journal, now.
 func (j *Journal) lastWatch(node string, at time.Time) journal.LastWatch {
 	number := journal.PartitionOf(node)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -18,12 +19,14 @@ type doubts struct {
 	unsure  bool // a start of a taint is known only as a range
 	swapped bool // a taint may have started before its timeAdded, which each swap of not-ready and unreachable resets
 	asIfNow bool // a manager may have seen a trigger earlier
+	noted   bool // a start is from the journal
 }
 
 func (d *doubts) add(p *Prediction) {
 	d.unsure = d.unsure || p.Earliest != nil
 	d.swapped = d.swapped || p.SinceFrom == FromTimeAdded && isManaged(withoutValue(p.Taint))
 	d.asIfNow = d.asIfNow || p.SinceFrom == FromPolicy
+	d.noted = d.noted || p.SinceFrom == FromJournal
 }
 
 // remarks returns the remarks on an answer about this time, by these rules. own are notes on the question itself.
@@ -41,6 +44,10 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 		r.note("the countdown of a NoSchedule taint starts when taint-manager, with the policy, first sees the taint; without a " +
 			"journal entry, this answer assumes now; if taint-manager saw the taint earlier, the eviction is sooner than " +
 			"shown")
+	}
+	if ahead := m.reading.Journal.ahead(); ahead > 0 && d.noted && !m.reading.Dumped { // a dump has no clock
+		r.note("taint-manager's clock is at least %s ahead of the API server's: evictions may come sooner than shown, by as "+
+			"much as that; run NTP on its node", ahead.Round(time.Second))
 	}
 	m.noteHolds(&r, by)
 	return r

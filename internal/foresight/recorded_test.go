@@ -126,6 +126,17 @@ func TestATaintCountsFromItsRecordedStart(t *testing.T) {
 	}
 }
 
+// A writer whose clock is ahead has recorded a start that is too late, but acts by the true one.
+func TestANoteSaysThatTheManagersClockIsAhead(t *testing.T) {
+	for written, want := range map[float64]bool{0: false, 2: false, 3: true} {
+		page := recorded("uid-n1", written, since("gpu:NoExecute", -50))
+		m := modelOf(foresight.Focus{}, page, node("n1", parsed("gpu:NoExecute")), pod("a"))
+		if got := noted(m.Pending(noon, nil).Notes, "clock is at least 3s ahead of the API server's"); got != want {
+			t.Errorf("written at %vs: the note is there: %t", written, got)
+		}
+	}
+}
+
 func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
 	e := explained(judgedBy(policies(audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
 	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z (and delete it at 2026-05-01T13:01:00Z) because of taint drain:NoSchedule"}

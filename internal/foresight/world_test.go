@@ -168,6 +168,7 @@ func loadFor(q foresight.Moment, by foresight.Ruleset, focus foresight.Focus, r 
 	}
 	if r.Journal == nil && len(pages) > 0 {
 		r.Journal = foresight.NewJournal("the journal", "the state", "")
+		r.Journal.Now = noon
 		r.Journal.Add(journal.StateObject, state.stored(), nil)
 	}
 	for number, p := range pages {
