@@ -35,7 +35,7 @@ func (c Config) Encode() ([]byte, error) {
 // Heartbeat is the JSON form of the entry [Head] of the state; that of a partition lacks Leader and Unstored.
 type Heartbeat struct {
 	Version  int       `json:"version"`
-	Written  time.Time `json:"written"`            // by the writer's clock
+	Written  time.Time `json:"written"`            // by the writer's clock or, if that is ahead, the API server's
 	Leader   string    `json:"leader,omitempty"`   // the identity of the writer
 	Unstored []int     `json:"unstored,omitempty"` // the partitions whose latest records are not stored yet
 

@@ -430,6 +430,18 @@ func TestAHeartbeatDoesNotMoveTheLastWatch(t *testing.T) {
 	}
 }
 
+// The commands take a leader whose heartbeat is older than a minute, by the API server's clock, for one that has ended.
+func TestAHeartbeatOfAClockThatIsBehindHasTheTimeOfTheAPIServer(t *testing.T) {
+	behind := func(o *store.CoreOptions) {
+		o.Ahead = func(time.Time) (least, most time.Duration) { return -6 * time.Minute, -6*time.Minute + time.Second }
+	}
+	p := newServer().start(t, behind)
+	p.lead().until(10)
+	if got := p.state().Written; got.Before(at(360)) || got.After(at(370)) {
+		t.Errorf("written at %v, ten seconds after %v", got, at(360))
+	}
+}
+
 func TestAPartitionThatCantBeWrittenIsListedAndTriedAgain(t *testing.T) {
 	p, s := leads(t)
 	s.fails("put", errors.New("webhook"), 3)
