@@ -114,8 +114,8 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 }
 
 // continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
-// that are not among them. If this process saw a state appear at the recorded version, its own state replaces the
-// recorded one. Invariant: each state began no later than the next one, and each recorded one no later than the list.
+// that are not among them. If this process saw a state appear at the recorded version, or the writer found it later than this
+// process, its own state replaces the recorded one. Invariant: each state began no later than the next one, and each recorded one no later than the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {
@@ -129,7 +129,7 @@ func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 			if o.Relisted.After(s.Relisted) {
 				s.Relisted, s.Listed = o.Relisted, o.Listed
 			}
-			if !o.Found && o.From == s.From {
+			if !o.Found && o.From == s.From || IsNewer(s.From, l.version) && o.Since.Before(s.Since) {
 				*s = *o
 			}
 			own = slices.Delete(own, j, j+1)

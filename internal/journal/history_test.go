@@ -317,6 +317,13 @@ func TestATaintThatIsSetAgainHasNoStartByAClockThatWasAhead(t *testing.T) {
 	}
 }
 
+func TestWhatAWriterFoundLaterMovesNoStart(t *testing.T) {
+	leader := process().finds(24, 20, 0, "gpu").sees(35, "gpu").reads(t, process().finds(36, 35, 0, "gpu"))
+	if next := process().finds(50, 35, 0, "gpu").reads(t, leader).String(); next != "gpu@24" {
+		t.Errorf("the next leader reads %s", next)
+	}
+}
+
 // Each leader finds the taint in its first list, with a clock that is off by some seconds.
 func TestTenTermsMoveNoStart(t *testing.T) {
 	writer := process().sees(1).sees(5, "gpu")
