@@ -125,7 +125,7 @@ func (f *flight) send(a *request) {
 		f.p.w.check(f.decided())
 	}
 	f.p.w.say(f.p.name, "sends %s", a.what)
-	if a.deletes {
+	if a.sent = f.p.w.now(); a.deletes {
 		f.deletes(a)
 	}
 	f.p.send(a)
@@ -143,6 +143,7 @@ func (f *flight) deletes(a *request) {
 // arrived notes that the server has accepted a request that deletes, and which pod it has deleted.
 func (f *flight) arrived(a *request, uid types.UID) {
 	a.accepted = true
+	f.p.w.deleted[uid] = a.sent
 	f.p.w.say("server", "takes the deletion of pod %s from %s", uid, f.p.name)
 	f.p.w.counts["Evicted"]++
 	f.deleted = true

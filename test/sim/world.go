@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
@@ -21,6 +23,8 @@ type World struct {
 	processes []*process      // by replica; nil while it is down
 	runs      []int           // how often each replica was started
 	clocks    []time.Duration // how far those of the replicas are ahead
+
+	deleted map[types.UID]time.Duration // when the request was sent that has deleted the pod
 
 	trace   func(line string)
 	err     error
@@ -70,7 +74,7 @@ func newWorld(p *plan, o Options) *World {
 	w := &World{
 		plan: p, trace: o.Trace, counts: Counts{},
 		processes: make([]*process, p.replicas), runs: make([]int, p.replicas),
-		clocks: make([]time.Duration, p.replicas),
+		clocks: make([]time.Duration, p.replicas), deleted: map[types.UID]time.Duration{},
 	}
 	copy(w.clocks, p.ahead)
 	w.oracle = oracle.New(epoch())
@@ -105,10 +109,14 @@ func (w *World) live() {
 	calm := preface + w.plan.turmoil
 	w.until(calm)
 	w.calmDown()
-	end := calm + quiet
-	w.until(end)
+	w.until(calm + span(w.rand(23), 6*time.Second, 14*time.Second))
+	told := w.foretell()
+	w.until(calm + quiet)
 	if w.err == nil && !w.excused {
 		w.check(w.end(calm))
+	}
+	if w.err == nil && !w.excused && told != nil {
+		w.check(told.judge(w))
 	}
 	for _, p := range w.up() {
 		p.die()
