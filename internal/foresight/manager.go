@@ -30,8 +30,8 @@ func (l *Lease) renewed(at time.Time) bool {
 
 // Heartbeat is what 'pending --wait' needs to know about the manager.
 type Heartbeat struct {
-	// Written is when the manager wrote the state of its journal, as [journal.Heartbeat] has it, and Read is when reading
-	// the state began, by this machine's clock.
+	// Written is when the manager wrote the state of its journal, as in [journal.Heartbeat]. Read is when reading the
+	// state began, by this machine's clock.
 	Written, Read time.Time
 
 	Ended bool // no manager is running

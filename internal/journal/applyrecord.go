@@ -113,9 +113,9 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	return first
 }
 
-// continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's own states
-// that are not among them. If this process saw a state appear at the recorded version, or the writer found it later than this
-// process, its own state replaces the recorded one. Invariant: each state began no later than the next one, and each recorded one no later than the list.
+// continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's others. What
+// this process saw appear at the recorded version, or knew before the writer found it, replaces the recorded state.
+// Invariant: each state began no later than the next one, and each recorded one no later than the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
 	states, own, latest := slices.Clone(recorded), slices.Clone(own), l.at
 	for i := len(states) - 1; i >= 0; i-- {

@@ -27,8 +27,8 @@ type forecast struct {
 	node  string                              // of the plan; "" for all
 	pods  map[types.UID]*foresight.Prediction // of the pods that are to be evicted, or are held
 
-	// found are the nodes with taints that the writer of the record has found in a list. The leader may know that they are
-	// older, if it has listed the nodes before.
+	// found are the nodes with taints that the writer of the record has found in a list. A leader that has listed the
+	// nodes before may know that they are older.
 	found map[string]bool
 }
 
@@ -228,5 +228,6 @@ func (s *server) bounds(p *foresight.Prediction) (earliest, latest time.Duration
 }
 
 func (f *forecast) broken(uid types.UID, format string, args ...any) error {
-	return oracle.Broken(Unforeseen, "asked at %v: pod %s "+format, slices.Concat([]any{f.asked - preface, uid}, args)...)
+	args = slices.Concat([]any{f.asked - preface, uid}, args)
+	return oracle.Broken(Unforeseen, "asked at %v: pod %s "+format, args...)
 }
