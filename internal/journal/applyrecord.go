@@ -113,7 +113,7 @@ func (l *listing) lastOf(recorded []TaintState, recordVersion string) int {
 	return first
 }
 
-// continuing returns the recorded states, marked Ended if no longer on the node, followed by this process's others. What
+// continuing returns the recorded states, marked Ended if no longer on the node, then this process's others. What
 // this process saw appear at the recorded version, or knew before the writer found it, replaces the recorded state.
 // Invariant: each state began no later than the next one, and each recorded one no later than the list.
 func (l *listing) continuing(recorded, own []TaintState) []TaintState {
