@@ -110,11 +110,11 @@ func (w *World) journalIsCurrent() bool {
 	})
 }
 
-// records returns the records of the journal that can be read, by node.
+// records returns the records of the journal that can be read and are not forged, by node.
 func (s *server) records() map[string]journal.Record {
 	all := map[string]journal.Record{}
 	for i, o := range s.objects[:journal.StateObject] {
-		if content, _, err := journal.Decode(i, o.data); err == nil {
+		if content, _, err := journal.Decode(i, o.data); err == nil && !o.forged {
 			maps.Copy(all, content.Records)
 		}
 	}
