@@ -39,7 +39,7 @@ func (w *World) foretell() *forecast {
 		return nil
 	}
 	now := w.server.at(w.now())
-	m, err := w.model(foresight.Reading{At: now, From: "the world", Journal: w.server.journalAt(now)})
+	m, err := w.model(foresight.Reading{At: now, From: "the world", Journal: w.journalAt(now), AsRunning: true})
 	if w.check(err); err != nil {
 		return nil
 	}
@@ -55,8 +55,12 @@ func (w *World) foretell() *forecast {
 		w.check(f.plan(w, m, node, foresight.Change{Taint: t, Remove: d.r.IntN(3) == 0}))
 		return f
 	}
-	for _, p := range m.Pending(now, nil).Pods {
+	answer := m.Pending(now, nil)
+	for _, p := range answer.Pods {
 		f.pods[types.UID(p.UID)] = &p.Prediction
+	}
+	if len(answer.Incomplete) > 0 || answer.By != "" {
+		w.check(oracle.Broken(Unforeseen, "a manager runs by the default rules, but: %q, %v", answer.By, answer.Incomplete))
 	}
 	return f
 }
@@ -139,6 +143,7 @@ func (w *World) model(r foresight.Reading) (*foresight.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the rules of a forecast: %w", err)
 	}
+	rules.Running = r.Journal.Config()
 	b := foresight.NewBuilder(rules, foresight.Focus{})
 	for _, n := range w.server.nodes {
 		b.Add(n)
@@ -153,15 +158,22 @@ func (w *World) model(r foresight.Reading) (*foresight.Model, error) {
 	return m, nil
 }
 
-// journalAt returns the lease and the journal, as a command reads them.
-func (s *server) journalAt(now time.Time) *foresight.Journal {
+// journalAt returns the lease and the journal, as a command reads them. The holder renews the lease by its own clock.
+func (w *World) journalAt(now time.Time) *foresight.Journal {
 	j := foresight.NewJournal("the journal", "its state", "a command")
 	j.Now, j.Read = now, now
+	lease := w.server.lease
+	renewed := w.server.at(lease.renewed)
+	for i, p := range w.processes {
+		if p != nil && p.name == lease.holder {
+			renewed = epoch().Add(lease.renewed + w.clocks[i])
+		}
+	}
 	j.Lease = foresight.Lease{Spec: &coordinationv1.LeaseSpec{
-		HolderIdentity: &s.lease.holder, LeaseDurationSeconds: new(int32(leaseDuration / time.Second)),
-		RenewTime: new(metav1.NewMicroTime(s.at(s.lease.renewed))),
+		HolderIdentity: &lease.holder, LeaseDurationSeconds: new(int32(leaseDuration / time.Second)),
+		RenewTime: new(metav1.NewMicroTime(renewed)),
 	}}
-	for i, o := range s.objects {
+	for i, o := range w.server.objects {
 		stored := journal.StoredPartition{Name: "object " + strconv.Itoa(i), Data: o.data}
 		if o.version > 0 {
 			stored.Version = strconv.Itoa(o.version)
