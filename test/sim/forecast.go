@@ -60,7 +60,7 @@ func (w *World) foretell() *forecast {
 		f.pods[types.UID(p.UID)] = &p.Prediction
 	}
 	if len(answer.Incomplete) > 0 || answer.By != "" {
-		w.check(oracle.Broken(Unforeseen, "a manager runs by the default rules, but: %q, %v", answer.By, answer.Incomplete))
+		w.check(oracle.Broken(Unforeseen, "a manager runs by default rules, but: %q, %v", answer.By, answer.Incomplete))
 	}
 	return f
 }
