@@ -209,7 +209,7 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 	}{
 		{"no trip", []policy.Breaker{outage()}, &breaker.Record{}, goes + "55m1s", nil, ""},
 		{"a record that is not known", []policy.Breaker{outage()}, nil, goes + "55m1s", nil, "tripped breakers and pauses are unknown"},
-		{"a trip", []policy.Breaker{outage()}, trips(tripped()), held, []string{"Automatic"}, "resets once few enough nodes"},
+		{"a trip", []policy.Breaker{outage()}, trips(tripped()), held, []string{"Automatic"}, "resets by 2026-05-01T12:05:00Z"},
 		{"a trip that is reset by hand", []policy.Breaker{outage(byHand)}, trips(tripped()), held, []string{"Manual"}, "until resetBefore is set"},
 		{"a trip that was reset by hand", []policy.Breaker{outage(byHand)}, trips(spent), goes + "55m1s", nil, ""},
 		{"a trip of a breaker that is not configured", nil, trips(tripped()), goes + "55m1s", []string{""}, "because these policies have no such breaker"},
@@ -225,7 +225,11 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 			plan := must(m.Plan(ask("other:NoSchedule")))
 			var want []foresight.Trip
 			for _, reset := range c.reset {
-				want = append(want, foresight.Trip{Breaker: "outage", Group: "a", Since: at(-300), Recorded: true, Reset: reset})
+				trip := foresight.Trip{Breaker: "outage", Group: "a", Since: at(-300), Recorded: true, Reset: reset}
+				if reset == "Automatic" {
+					trip.ResetsBy = new(at(300))
+				}
+				want = append(want, trip)
 			}
 			for what, r := range map[string]foresight.Remarks{"pending": m.Pending(noon, nil).Remarks, "plan": plan.Remarks} {
 				if diff := cmp.Diff(want, r.Trips); diff != "" || !noted(r.Notes, c.note) || c.note == "" && (noted(r.Notes, "tripped") || noted(r.Notes, "paused")) {

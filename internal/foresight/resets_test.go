@@ -13,7 +13,7 @@ import (
 // minute is a reset a minute after few enough nodes are affected.
 func minute(b *policy.Breaker) { b.ResetAfter = lasting(60) }
 
-// A recorded trip ends resetAfter after the nodes were read,, if few enough are affected then.
+// A recorded trip ends resetAfter after the nodes were read, if few enough are affected then.
 func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 	const held, goes = "held by breaker outage (a)", "goes at -4m59s, deleted at 1h1m0s"
 	const reset = "resets by 2026-05-01T12:01:00Z"
@@ -25,13 +25,13 @@ func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 		want     string
 		note     string
 	}{
-		{"at the reading", minute, false, 0, held, ""},
-		{"before resetAfter is over", minute, false, 59, held, ""},
+		{"at the reading", minute, false, 0, held, reset},
+		{"before resetAfter is over", minute, false, 59, held, reset},
 		{"once it is over", minute, false, 60, goes, reset},
 		{"long after", minute, false, 7200, goes, reset},
-		{"while most nodes are affected", minute, true, 7200, held, ""},
-		{"a breaker that is reset by hand", byHand, false, 7200, held, ""},
-		{"a question about earlier", minute, false, -30, held, ""},
+		{"while most nodes are affected", minute, true, 7200, held, "resets once few enough nodes"},
+		{"a breaker that is reset by hand", byHand, false, 7200, held, "until resetBefore is set"},
+		{"a question about earlier", minute, false, -30, held, "resets by 2026-05-01T12:00:30Z"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			other := zoned("n2")
@@ -45,7 +45,7 @@ func TestAQuestionAboutLaterForeseesResets(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 			notes := m.Pending(when, nil).Notes
-			if noted(notes, reset) != (c.note == reset) {
+			if !noted(notes, c.note) || noted(notes, reset) != (c.note == reset) {
 				t.Errorf("notes %q, want %q", notes, c.note)
 			}
 		})
@@ -58,6 +58,8 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 	trip := func(seconds float64, recorded bool) []foresight.Trip {
 		return []foresight.Trip{{Breaker: "outage", Group: "a", Since: at(seconds), Recorded: recorded, Reset: "Automatic"}}
 	}
+	lifted := trip(-300, true)
+	lifted[0].ResetsBy = new(at(660))
 	out, recorded := timed("out:NoExecute", -300), trips(tripped())
 	for _, c := range []struct {
 		name    string
@@ -69,7 +71,7 @@ func TestAPlanForLaterBeginsWithTheTaintsOfNow(t *testing.T) {
 	}{
 		{"it trips by the plan, after a reset", []any{zoned("n1")}, recorded, "out:NoExecute", trip(600, false), true},
 		{"it is reset, and the plan trips nothing", []any{zoned("n1")}, recorded, "other:NoExecute", nil, true},
-		{"it is still tripped when the plan lifts the taint", []any{zoned("n1", out)}, recorded, "out:NoExecute-", trip(-300, true), false},
+		{"it is still tripped when the plan lifts the taint", []any{zoned("n1", out)}, recorded, "out:NoExecute-", lifted, true},
 		{"it trips before the plan, by the taints of now", []any{zoned("n1", out)}, &breaker.Record{}, "other:NoExecute", trip(0, false), false},
 	} {
 		m := must(load(breakers(outage(minute)), foresight.Focus{}, foresight.Reading{At: noon}, append(c.objects, pod("a"), holding(c.record))...))

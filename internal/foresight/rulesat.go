@@ -24,15 +24,22 @@ type Trip struct {
 
 	// Reset is Automatic or Manual; empty if the configuration has no breaker of this name and topologyKey.
 	Reset string `json:"reset,omitempty"`
+
+	// ResetsBy is when the trip ends at the latest, and the pods that it holds go, if no node changes; omitted if it does
+	// not end then, and with --server.
+	ResetsBy *time.Time `json:"resetsBy,omitempty"`
 }
 
 // String says that the breaker is tripped for the group, and what ends the trip, if that is known.
 func (t Trip) String() string {
 	tripped := "breaker " + breaker.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
-	switch policy.Reset(t.Reset) {
-	case policy.Manual:
+	switch {
+	case t.ResetsBy != nil:
+		return tripped + ", and resets by " + taint.Stamp(*t.ResetsBy) +
+			" if no node changes; the pods that it holds go then"
+	case t.Reset == string(policy.Manual):
 		return tripped + ", until resetBefore is set"
-	case policy.Automatic:
+	case t.Reset == string(policy.Automatic):
 		return tripped + ", and resets once few enough nodes have been affected for resetAfter"
 	}
 	return tripped
@@ -72,11 +79,29 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 	}
 	var resets []string
 	if by.Guarded() && ahead {
-		resets = resetsUntil(at, core)
+		for _, r := range resetsUntil(at, core) {
+			note := fmt.Sprintf("breaker %s, and resets by %s if no node changes", r.Words(), taint.Stamp(r.at))
+			resets = append(resets, note)
+		}
 		core.Step(at, breaker.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
 	trips := by.trips(core.Trips(), journaled.Record.Trips)
-	return rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), trips, resets, core.Idle()}
+	r := rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), trips, resets, core.Idle()}
+	if len(trips) > 0 && by.Guarded() {
+		r.foresee(resetsUntil(at.AddDate(1, 0, 0), core))
+	}
+	return r
+}
+
+// foresee says of the trips when they end.
+func (r *rulesAt) foresee(resets []reset) {
+	for _, end := range resets {
+		for i := range r.trips {
+			if t := &r.trips[i]; t.Breaker == end.Breaker && t.Group == end.Group && t.Since.Equal(end.Began) {
+				t.ResetsBy = utc(end.at)
+			}
+		}
+	}
 }
 
 // rulesNow returns the rules that judge the pods of the model at this time.
@@ -122,17 +147,21 @@ func (m *Model) nodeChanges(changed map[string][]v1.Taint) []breaker.NodeChange 
 	return changes
 }
 
-// resetsUntil advances core to the time of the question (then) without changes of nodes, and returns notes about the
-// trips that end meanwhile. A manager that led before the model was read may reset a breaker earlier.
-func resetsUntil(then time.Time, core *breaker.Core) []string {
-	var resets []string
+// reset is the end of a trip.
+type reset struct {
+	breaker.TripRecord
+	at time.Time
+}
+
+// resetsUntil advances core to a time (then) without changes of nodes, and returns the ends of trips meanwhile. A
+// manager that led before the model was read may reset a breaker earlier.
+func resetsUntil(then time.Time, core *breaker.Core) (resets []reset) {
 	for next, due := core.Next(); due && !next.After(then); next, due = core.Next() {
 		before := core.Trips()
 		core.Step(next, breaker.TimePassed{})
 		for _, t := range before {
 			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
-				resets = append(resets, fmt.Sprintf("breaker %s, and resets by %s if no node changes",
-					t.Words(), taint.Stamp(next)))
+				resets = append(resets, reset{t, next})
 			}
 		}
 	}
@@ -144,7 +173,8 @@ func (r *Ruleset) trips(present, recorded []breaker.TripRecord) []Trip {
 	var trips []Trip
 	for _, t := range present {
 		trips = append(trips, Trip{
-			t.Breaker, t.Group, *utc(t.Began), slices.ContainsFunc(recorded, sameTrip(t)), r.resetOf(t),
+			Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began), Reset: r.resetOf(t),
+			Recorded: slices.ContainsFunc(recorded, sameTrip(t)),
 		})
 	}
 	for _, t := range recorded {

@@ -186,7 +186,7 @@ func (w *World) journalAt(now time.Time) *foresight.Journal {
 // How much earlier, and how much later, than foretold a pod may go. A call that fails, or that nobody answers, is
 // repeated.
 const (
-	precision = 2 * time.Second
+	precision = 3 * time.Second
 	delay     = time.Minute
 )
 
