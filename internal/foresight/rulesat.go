@@ -25,8 +25,8 @@ type Trip struct {
 	// Reset is Automatic or Manual; empty if the configuration has no breaker of this name and topologyKey.
 	Reset string `json:"reset,omitempty"`
 
-	// ResetsBy is when the trip ends at the latest, and the pods that it holds go, if no node changes; omitted if it does
-	// not end then, and with --server.
+	// ResetsBy is when the trip ends at the latest, and the pods that it holds go, if no node changes; omitted if it
+	// does not end then, and with --server.
 	ResetsBy *time.Time `json:"resetsBy,omitempty"`
 }
 
