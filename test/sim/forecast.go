@@ -30,6 +30,8 @@ type forecast struct {
 	// found are the nodes with taints that the writer of the record has found in a list. A leader that has listed the
 	// nodes before may know that they are older.
 	found map[string]bool
+
+	resets map[string]time.Duration // of tripped breakers, by their names for a held pod
 }
 
 // foretell asks "pending" now or, about a change of a node's taints that happens now, "plan". It returns nil if the
@@ -43,7 +45,7 @@ func (w *World) foretell() *forecast {
 	if w.check(err); err != nil {
 		return nil
 	}
-	f := &forecast{asked: w.now(), pods: map[types.UID]*foresight.Prediction{}, found: map[string]bool{}}
+	f := &forecast{asked: w.now(), pods: map[types.UID]*foresight.Prediction{}, found: map[string]bool{}, resets: map[string]time.Duration{}}
 	for node, r := range w.server.records() {
 		isFound := func(s journal.TaintState) bool { return s.Found }
 		f.found[node] = slices.ContainsFunc(slices.Concat(r.Taints...), isFound)
@@ -59,10 +61,25 @@ func (w *World) foretell() *forecast {
 	for _, p := range answer.Pods {
 		f.pods[types.UID(p.UID)] = &p.Prediction
 	}
-	if len(answer.Incomplete) > 0 || answer.By != "" {
-		w.check(oracle.Broken(Unforeseen, "a manager runs by default rules, but: %q, %v", answer.By, answer.Incomplete))
+	f.takeIn(w, answer.Trips)
+	if fresh := w.now()-w.server.objects[journal.StateObject].written < time.Minute; fresh && answer.By != "" {
+		w.check(oracle.Broken(Unforeseen, "a manager runs by the default rules, but they are those %s", answer.By))
 	}
 	return f
+}
+
+// takeIn notes when tripped breakers reset.
+func (f *forecast) takeIn(w *World, trips []foresight.Trip) {
+	for _, t := range trips {
+		if t.ResetsBy == nil {
+			continue
+		}
+		name := "breaker " + t.Breaker
+		if t.Group != "" {
+			name += " (" + t.Group + ")"
+		}
+		f.resets[name] = t.ResetsBy.Sub(w.server.at(0))
+	}
 }
 
 // plan asks what a change of a node's taints does, and makes the change.
@@ -81,6 +98,7 @@ func (f *forecast) plan(w *World, m *foresight.Model, node string, c foresight.C
 		}
 	}
 	f.node = node
+	f.takeIn(w, answer.Trips)
 	w.counts["Planned"]++
 	w.say("world", "changes node %s as planned: %v", node, c)
 	w.server.changeTaints(node, func(list []v1.Taint) []v1.Taint {
@@ -201,13 +219,15 @@ func (f *forecast) judge(w *World) error {
 		}
 		w.counts["Foretold"]++
 		earliest, latest := w.server.bounds(p)
-		due := max(min(latest, w.now()), f.asked) + delay
+		reset, resets := f.resets[p.HeldBy]
+		goes := p.Evict || resets
+		due := max(min(latest, w.now()), reset, f.asked) + delay
 		switch {
 		case p.Earliest != nil:
 			return f.broken(uid, "goes at an unknown time, although the journal is current: %+v", *p)
 		case gone && went < earliest-precision && !f.found[w.nodeOf(uid)]:
 			return f.broken(uid, "goes at %v, before %v: %+v", went-preface, earliest-preface, *p)
-		case p.Evict && !limited && (gone && went > due || !gone && w.now() > due):
+		case goes && !limited && (gone && went > due || !gone && w.now() > due):
 			return f.broken(uid, "had not gone by %v: %+v", due-preface, *p)
 		}
 	}

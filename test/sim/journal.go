@@ -17,7 +17,8 @@ import (
 
 // object is a partition of the journal, or the state, on the server.
 type object struct {
-	version int // 0 if it does not exist
+	version int           // 0 if it does not exist
+	written time.Duration // when it was written
 	data    map[string]string
 	records map[string]oracle.Record // the oracle's counterparts of the records in data, by node
 	last    oracle.LastWatch         // when the writer had last watched
@@ -208,7 +209,7 @@ func (w *World) writeObject(i, version int, now object) (int, error) {
 // replaceObject writes the next version of an object.
 func (s *server) replaceObject(i int, now object) int {
 	s.version++
-	now.version = s.version
+	now.version, now.written = s.version, s.line.now()
 	s.objects[i] = now
 	return now.version
 }
