@@ -45,7 +45,10 @@ func (w *World) foretell() *forecast {
 	if w.check(err); err != nil {
 		return nil
 	}
-	f := &forecast{asked: w.now(), pods: map[types.UID]*foresight.Prediction{}, found: map[string]bool{}, resets: map[string]time.Duration{}}
+	f := &forecast{
+		asked: w.now(), pods: map[types.UID]*foresight.Prediction{},
+		found: map[string]bool{}, resets: map[string]time.Duration{},
+	}
 	for node, r := range w.server.records() {
 		isFound := func(s journal.TaintState) bool { return s.Found }
 		f.found[node] = slices.ContainsFunc(slices.Concat(r.Taints...), isFound)
@@ -62,7 +65,7 @@ func (w *World) foretell() *forecast {
 		f.pods[types.UID(p.UID)] = &p.Prediction
 	}
 	f.takeIn(w, answer.Trips)
-	if fresh := w.now()-w.server.objects[journal.StateObject].written < time.Minute; fresh && answer.By != "" {
+	if w.now()-w.server.objects[journal.StateObject].written < time.Minute && answer.By != "" {
 		w.check(oracle.Broken(Unforeseen, "a manager runs by the default rules, but they are those %s", answer.By))
 	}
 	return f
