@@ -57,18 +57,25 @@ func (w *World) foretell() *forecast {
 	t, node := d.taint(), nodeName(d.r.IntN(w.plan.nodes))
 	// Of a taint whose value has changed more than eight times, a plan forgets other states than a manager may forget.
 	if t.Value == "" && w.server.node(node) != nil && d.r.IntN(2) == 0 {
-		w.check(f.plan(w, m, node, foresight.Change{Taint: t, Remove: d.r.IntN(3) == 0}))
-		return f
+		err = f.plan(w, m, node, foresight.Change{Taint: t, Remove: d.r.IntN(3) == 0})
+	} else {
+		err = f.pending(w, m)
 	}
-	answer := m.Pending(now, nil)
+	w.check(err)
+	return f
+}
+
+// pending asks what is scheduled.
+func (f *forecast) pending(w *World, m *foresight.Model) error {
+	answer := m.Pending(m.At(), nil)
 	for _, p := range answer.Pods {
 		f.pods[types.UID(p.UID)] = &p.Prediction
 	}
 	f.takeIn(w, answer.Trips)
 	if w.now()-w.server.objects[journal.StateObject].written < time.Minute && answer.By != "" {
-		w.check(oracle.Broken(Unforeseen, "a manager runs by the default rules, but they are those %s", answer.By))
+		return oracle.Broken(Unforeseen, "a manager runs by the default rules, but they are those %s", answer.By)
 	}
-	return f
+	return nil
 }
 
 // takeIn notes when tripped breakers reset.
