@@ -60,7 +60,7 @@ test: setup ## Run every test, and print how long each part took.
 	@$(MAKE) --no-print-directory -j 2 build bin/swapping browser # what is downloaded next to what is compiled
 	$(call part,the tests without a control plane,$(TRIMMED) -timeout 40m -skip '^($(SIMULATION)|$(MEASURED))$$' $(PACKAGES))
 	$(call part,the simulation,$(TRIMMED) -timeout 40m -run '^($(SIMULATION))$$' ./test/sim)
-	$(call part,fuzzing,$(PATIENT) fuzzing || exit 0; $(MAKE) --no-print-directory fuzz FUZZTIME=5s)
+	$(call part,fuzzing,$(PATIENT) fuzzing || exit 0; $(MAKE) --no-print-directory fuzz FUZZTIME=3000x)
 	$(call part,what is measured,$(PATIENT) measured || exit 0; $(TRIMMED) -p 1 -run '^($(MEASURED))$$' ./internal/dump ./test/managertest)
 	$(call part,the comparison with the built-in controller,cd test/differential && $(TRIMMED) -timeout 30m ./... \
 		$$($(PATIENT) 'nine tenths of the comparison with the built-in controller' >&2 || echo -histories 6000))
@@ -215,9 +215,10 @@ scale: build controlplane ## Measure a million pods on a server of its own, and 
 	bin/scale $(if $(PODS),-pods '$(PODS)',-document docs/reference/scale.md)
 
 .PHONY: fuzz
-fuzz: ## Run each fuzz test for FUZZTIME (1m).
+fuzz: ## Run each fuzz test for FUZZTIME (1m, or a number of inputs: 3000x).
 	@for target in $(FUZZ); do \
 		$(TRIMMED) -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$${target%:*} || exit 1; done
+# Before Go 1.27, a duration may fail with "context deadline exceeded" although no input has: golang.org/issue/75804.
 FUZZTIME ?= 1m
 FUZZ = $$(grep -rE '^func Fuzz' --include '*_test.go' --exclude-dir node_modules . | sed -E 's|^\./(.*)/[^/]*:func (Fuzz[^(]*).*|\1:\2|' | sort)
 
