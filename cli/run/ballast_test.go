@@ -10,6 +10,9 @@ import (
 )
 
 func TestWithTheBallastGarbageIsCollectedRarely(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	without := collections()
 	block := ballast()
 	with := collections()
@@ -17,6 +20,20 @@ func TestWithTheBallastGarbageIsCollectedRarely(t *testing.T) {
 	if with == 0 || 2*with > without {
 		t.Errorf("%d collections, and %d without the ballast, want half of them at most", with, without)
 	}
+}
+
+// alone runs the test in a process of its own, which has no memory of other tests. It reports whether this is that process.
+func alone(t *testing.T, environment ...string) bool {
+	t.Helper()
+	if os.Getenv("ALONE") != "" {
+		return true
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(append(os.Environ(), "ALONE=1"), environment...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return false
 }
 
 // garbage keeps the compiler from putting what is allocated on the stack.
@@ -34,14 +51,9 @@ func collections() uint32 {
 	return after.NumGC - before.NumGC
 }
 
-// The test runs in a process of its own that collects no garbage: the ballast could get memory that was used before.
+// Where garbage is collected, the ballast could get memory that was used before.
 func TestTheBallastTakesNoMemory(t *testing.T) {
-	if os.Getenv("ALONE") == "" {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), "ALONE=1", "GOGC=off")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if !alone(t, "GOGC=off") {
 		return
 	}
 	before := resident(t)
