@@ -99,13 +99,13 @@ func (j *Journal) record(node string) journal.Record {
 }
 
 // ahead returns how far the writer's clock is ahead of the API server's, at least: it renewed the Lease, and wrote the
-// state, before they were read. It returns 0 if that is not more than rounding may cause.
+// state, before they were read. It returns 0 if the clocks hardly differ.
 func (j *Journal) ahead() time.Duration {
 	latest := j.state.Written
 	if s := j.Lease.Spec; s != nil && s.RenewTime != nil && s.RenewTime.After(latest) {
 		latest = s.RenewTime.Time
 	}
-	if ahead := latest.Sub(j.Now); ahead > 2*time.Second {
+	if ahead := latest.Sub(j.Now); ahead > skew.Tolerance {
 		return ahead
 	}
 	return 0

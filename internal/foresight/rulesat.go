@@ -1,7 +1,6 @@
 package foresight
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -35,8 +34,7 @@ func (t Trip) String() string {
 	tripped := "breaker " + breaker.TripRecord{Breaker: t.Breaker, Group: t.Group, Began: t.Since}.Words()
 	switch {
 	case t.ResetsBy != nil:
-		return tripped + ", and resets by " + taint.Stamp(*t.ResetsBy) +
-			" if no node changes; the pods that it holds go then"
+		return tripped + resetsBy(*t.ResetsBy) + "; the pods that it holds go then"
 	case t.Reset == string(policy.Manual):
 		return tripped + ", until resetBefore is set"
 	case t.Reset == string(policy.Automatic):
@@ -80,28 +78,13 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 	var resets []string
 	if by.Guarded() && ahead {
 		for _, r := range resetsUntil(at, core) {
-			note := fmt.Sprintf("breaker %s, and resets by %s if no node changes", r.Words(), taint.Stamp(r.at))
-			resets = append(resets, note)
+			resets = append(resets, "breaker "+r.Words()+resetsBy(r.at))
 		}
 		core.Step(at, breaker.NodesChanged{Changes: m.nodeChanges(changed)})
 	}
-	trips := by.trips(core.Trips(), journaled.Record.Trips)
-	r := rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), trips, resets, core.Idle()}
-	if len(trips) > 0 && by.Guarded() {
-		r.foresee(resetsUntil(at.AddDate(1, 0, 0), core))
-	}
+	r := rulesAt{core.Foreseen(), by, m.estimates(by, at, changed), nil, resets, core.Idle()}
+	r.trips = by.trips(core, at, journaled.Record.Trips)
 	return r
-}
-
-// foresee says of the trips when they end.
-func (r *rulesAt) foresee(resets []reset) {
-	for _, end := range resets {
-		for i := range r.trips {
-			if t := &r.trips[i]; t.Breaker == end.Breaker && t.Group == end.Group && t.Since.Equal(end.Began) {
-				t.ResetsBy = utc(end.at)
-			}
-		}
-	}
 }
 
 // rulesNow returns the rules that judge the pods of the model at this time.
@@ -147,6 +130,11 @@ func (m *Model) nodeChanges(changed map[string][]v1.Taint) []breaker.NodeChange 
 	return changes
 }
 
+// resetsBy ends a sentence about a trip.
+func resetsBy(at time.Time) string {
+	return ", and resets by " + taint.Stamp(at) + " if no node changes"
+}
+
 // reset is the end of a trip.
 type reset struct {
 	breaker.TripRecord
@@ -168,14 +156,25 @@ func resetsUntil(then time.Time, core *breaker.Core) (resets []reset) {
 	return resets
 }
 
-// trips returns the present trips, and the recorded trips whose breakers the configuration does not have.
-func (r *Ruleset) trips(present, recorded []breaker.TripRecord) []Trip {
+// trips returns the trips of core at this time, and the recorded trips whose breakers the configuration does not have.
+// It advances core to the ends of the trips.
+func (r *Ruleset) trips(core *breaker.Core, at time.Time, recorded []breaker.TripRecord) []Trip {
 	var trips []Trip
+	var ends []reset
+	present := core.Trips()
+	if len(present) > 0 {
+		ends = resetsUntil(at.AddDate(1, 0, 0), core)
+	}
 	for _, t := range present {
-		trips = append(trips, Trip{
+		trip := Trip{
 			Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began), Reset: r.resetOf(t),
 			Recorded: slices.ContainsFunc(recorded, sameTrip(t)),
-		})
+		}
+		is := sameTrip(t)
+		if i := slices.IndexFunc(ends, func(end reset) bool { return is(end.TripRecord) }); i >= 0 {
+			trip.ResetsBy = utc(ends[i].at)
+		}
+		trips = append(trips, trip)
 	}
 	for _, t := range recorded {
 		if !t.Ended && r.resetOf(t) == "" {

@@ -36,17 +36,17 @@ func (c *Clock) Ahead(now time.Time) (least, most time.Duration) {
 	return c.measured().Ahead(now)
 }
 
-// tolerance is by how much clocks may differ without a warning.
-const tolerance = 2 * time.Second
+// Tolerance is by how much clocks may differ without a warning.
+const Tolerance = 2 * time.Second
 
-// Trouble returns an error while this process's clock is more than tolerance ahead of or behind the API server's.
+// Trouble returns an error while this process's clock is more than Tolerance ahead of or behind the API server's.
 func (c *Clock) Trouble(now time.Time) error {
 	least, most := c.measured().Ahead(now)
 	switch {
-	case most > tolerance:
+	case most > Tolerance:
 		return fmt.Errorf("this process's clock is ahead of the API server's by %v to %v: ages taken from timestamps are shortened by that; synchronize the clocks",
 			shown(max(least, 0)), shown(most))
-	case least < -tolerance && most < 0:
+	case least < -Tolerance && most < 0:
 		return fmt.Errorf("this process's clock is behind the API server's by %v to %v: evictions that count from timestamps come later by that; synchronize the clocks",
 			shown(-most), shown(-least))
 	}
