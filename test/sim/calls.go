@@ -125,9 +125,10 @@ func (f *flight) send(a *request) {
 		f.p.w.check(f.decided())
 	}
 	f.p.w.say(f.p.name, "sends %s", a.what)
-	if a.sent = f.p.w.now(); a.deletes {
+	if a.deletes {
 		f.deletes(a)
 	}
+	a.sent = f.p.w.now()
 	f.p.send(a)
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
 	"github.com/taint-manager/taint-manager/internal/journal"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/test/sim/oracle"
 )
 
@@ -84,11 +85,8 @@ func (f *forecast) takeIn(w *World, trips []foresight.Trip) {
 		if t.ResetsBy == nil {
 			continue
 		}
-		name := "breaker " + t.Breaker
-		if t.Group != "" {
-			name += " (" + t.Group + ")"
-		}
-		f.resets[name] = t.ResetsBy.Sub(w.server.at(0))
+		by := policy.Held{By: policy.HeldByBreaker, Name: t.Breaker, Group: t.Group}
+		f.resets[by.String()] = t.ResetsBy.Sub(w.server.at(0))
 	}
 }
 
@@ -202,11 +200,7 @@ func (w *World) journalAt(now time.Time) *foresight.Journal {
 		RenewTime: new(metav1.NewMicroTime(renewed)),
 	}}
 	for i, o := range w.server.objects {
-		stored := journal.StoredPartition{Name: "object " + strconv.Itoa(i), Data: o.data}
-		if o.version > 0 {
-			stored.Version = strconv.Itoa(o.version)
-		}
-		j.Add(i, stored, nil)
+		j.Add(i, o.stored(), nil)
 	}
 	return j
 }

@@ -25,6 +25,15 @@ type object struct {
 	forged  bool                     // the times are not those of the counterparts
 }
 
+// stored returns the object as a client reads it.
+func (o *object) stored() journal.StoredPartition {
+	s := journal.StoredPartition{Data: o.data}
+	if o.version > 0 {
+		s.Version = strconv.Itoa(o.version)
+	}
+	return s
+}
+
 // keeper is a process's core of the journal. It also makes the reads and writes, in place of the program's goroutines.
 type keeper struct {
 	p     *process
@@ -132,12 +141,8 @@ func (k *keeper) readOf(c store.Call) *request {
 			return nil
 		},
 		answer: func(err error) {
-			s := journal.StoredPartition{Data: read.data}
-			if read.version > 0 {
-				s.Version = strconv.Itoa(read.version)
-			}
 			k.read[c.Number] = read
-			k.put(store.Answered{Call: c, Content: s, Err: err})
+			k.put(store.Answered{Call: c, Content: read.stored(), Err: err})
 		},
 	}
 }

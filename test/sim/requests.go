@@ -17,7 +17,7 @@ type request struct {
 
 	// Of a call:
 	writes, deletes bool
-	sent            time.Duration
+	sent            time.Duration   // when it was sent
 	meant           types.UID       // precondition of a deletion
 	accepted        bool            // by the server
 	err             error           // the answer

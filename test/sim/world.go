@@ -115,8 +115,8 @@ func (w *World) live() {
 	if w.err == nil && !w.excused {
 		w.check(w.end(calm))
 	}
-	if w.err == nil && !w.excused && told != nil {
-		w.check(told.judge(w))
+	if told != nil {
+		w.check(told.judge(w)) // unless the world has failed already
 	}
 	for _, p := range w.up() {
 		p.die()

@@ -177,8 +177,9 @@ func (c *Core) next() (next time.Time) {
 
 // heartbeat returns the heartbeat of this moment, as a partition has it.
 func (c *Core) heartbeat() journal.Heartbeat {
-	now, h := c.options.Ahead.At(c.now), journal.Heartbeat{LastWatch: c.last}
-	if h.Written = now.Late(c.now); !h.Watched.IsZero() {
+	now := c.options.Ahead.At(c.now)
+	h := journal.Heartbeat{Written: now.Late(c.now), LastWatch: c.last}
+	if !h.Watched.IsZero() {
 		h.Watched = now.Early(h.Watched)
 	}
 	return h
