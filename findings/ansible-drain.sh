@@ -10,7 +10,7 @@
 source "$(dirname "$0")/controlplane.sh"
 source "$(dirname "$0")/ansible.sh"
 
-drain() { module k8s_drain '{"name": "n1", "delete_options": {"ignore_daemonsets": true, "delete_emptydir_data": true, "wait_timeout": 60}}'; }
+drain() { ansible k8s_drain '{"name": "n1", "delete_options": {"ignore_daemonsets": true, "delete_emptydir_data": true, "wait_timeout": 60}}'; }
 
 fetch_ansible
 start_controlplane
@@ -26,7 +26,7 @@ echo "one pod: it succeeds after $((SECONDS - began)) s of 60, and the pod is st
 k delete deployment alone >/dev/null
 k uncordon n1 >/dev/null
 k create deployment web --image=i --replicas=3 >/dev/null
-until_true 60 sh -c "test \$('$work/kubernetes' kubectl --kubeconfig '$work/kubeconfig' get pods -l app=web -o name | wc -l) = 3"
+until_true 60 has 3 k get pods -l app=web -o 'go-template={{len .items}}'
 k create -f - >/dev/null <<'YAML'
 apiVersion: apps/v1
 kind: DaemonSet
@@ -40,9 +40,8 @@ spec:
       volumes: [{name: tmp, emptyDir: {}}]
 YAML
 runs app=agent
-for pod in $(k get pods -l app=web -o name); do
-  k patch "$pod" --subresource=status --type=merge -p '{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}' >/dev/null
-done
+# shellcheck disable=SC2046
+running $(k get pods -l app=web -o name)
 k create pdb web --selector=app=web --min-available=2 >/dev/null
 until_true 60 has 1 k get pdb web -o 'jsonpath={.status.disruptionsAllowed}'
 drain

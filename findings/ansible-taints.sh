@@ -23,13 +23,13 @@ k taint node n1 team=a:NoSchedule >/dev/null
 has "$broken:NoSchedule $broken:NoExecute " timed || fail "kubectl taint has erased timeAdded: only $(timed)has it"
 echo "kubectl taint leaves timeAdded of the other taints"
 
-module k8s_taint '{"name": "n1", "taints": [{"key": "team", "value": "b", "effect": "NoSchedule"}]}'
+ansible k8s_taint '{"name": "n1", "taints": [{"key": "team", "value": "b", "effect": "NoSchedule"}]}'
 [[ $(taints) == *"$broken=:NoExecute"*team=b:NoSchedule* ]] || fail "the node has other taints: $(taints)"
 has "" timed || fail "a change: these taints still have timeAdded: $(timed)"
 
 k patch node n1 --type=json >/dev/null -p '[{"op": "add", "path": "/spec/taints/-",
   "value": {"key": "disk", "effect": "NoExecute", "timeAdded": "2026-11-30T00:00:00Z"}}]'
-module k8s_taint '{"name": "n1", "state": "absent", "taints": [{"key": "team", "effect": "NoSchedule"}]}'
+ansible k8s_taint '{"name": "n1", "state": "absent", "taints": [{"key": "team", "effect": "NoSchedule"}]}'
 [[ $(taints) == *disk=:NoExecute* ]] || fail "the node has other taints: $(taints)"
 has "" timed || fail "a removal: these taints still have timeAdded: $(timed)"
 sleep 30

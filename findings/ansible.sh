@@ -12,9 +12,9 @@ fetch_ansible() {
   [[ $(dpkg-deb -f "$work"/packages/ansible_*.deb Version) == 7.7.0* ]] || fail "another version of ansible"
 }
 
-# module MODULE ARGUMENTS runs a module of kubernetes.core with these arguments, which are JSON. It prints whether the module
+# ansible MODULE ARGUMENTS runs a module of kubernetes.core with these arguments, which are JSON. It prints whether the module
 # succeeded, what it says that it changed, and its message.
-module() {
+ansible() {
   HOME=$work PYTHONPATH=$work/root/usr/lib/python3/dist-packages ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false \
     /usr/bin/python3 "$work/root/usr/bin/ansible" localhost --connection local --module-name "kubernetes.core.$1" \
     --args "${2/\{/\{\"kubeconfig\": \"$work/kubeconfig\", }" --extra-vars ansible_python_interpreter=/usr/bin/python3 >"$work/answer" 2>&1 || true

@@ -21,10 +21,8 @@ k scale deployment number percentage --replicas=2 >/dev/null
 until_true 30 has 4 k get pods -o 'go-template={{len .items}}'
 k taint node n1 broken=yes:NoExecute >/dev/null
 until_true 30 has "n2 n2 n2 n2" k get pods -o 'jsonpath={.items[?(@.spec.nodeName=="n2")].spec.nodeName}'
-for pod in $(k get pods -o name); do
-  k patch "$pod" --subresource=status --type=merge >/dev/null \
-    -p '{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}'
-done
+# shellcheck disable=SC2046
+running $(k get pods -o name)
 for name in number percentage; do
   until_true 30 has "2 2 0 $([[ $name == number ]] && echo 3 || echo 2)" k get pdb $name -o \
     'jsonpath={.status.currentHealthy} {.status.desiredHealthy} {.status.disruptionsAllowed} {.status.expectedPods}'

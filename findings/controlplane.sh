@@ -133,8 +133,16 @@ node() {
 runs() {
   until_true 60 bound "$1"
   pod=$(k get pods -l "$1" -o name)
-  k patch "$pod" --subresource=status --type=merge >/dev/null \
-    -p '{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}'
+  running "$pod"
+}
+
+# running POD... says that these pods run.
+running() {
+  local one
+  for one in "$@"; do
+    k patch "$one" --subresource=status --type=merge >/dev/null \
+      -p '{"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}'
+  done
 }
 
 bound() { [[ -n $(k get pods -l "$1" -o 'jsonpath={.items[0].spec.nodeName}') ]]; }
