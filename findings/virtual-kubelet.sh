@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# An evicted pod on a node of virtual-kubelet. github.com/virtual-kubelet/virtual-kubelet 1.14.1, whose provider "mock" ends a pod
-# at once, with Kubernetes 1.36.3, seen on 2026-11-30.
+# An evicted pod on a node of virtual-kubelet. github.com/virtual-kubelet/virtual-kubelet 1.14.1 with Kubernetes 1.36.3, seen on
+# 2026-11-30. Its provider "mock" ends a pod at once.
 #
 # Guess:   as with the kubelet, the pod is gone when its containers have ended.
 # Reality: - It stays for its whole terminationGracePeriodSeconds after they have ended, with the phase Succeeded. Until then a
