@@ -24,6 +24,8 @@ go build -C "$module" -o "$work/virtual-kubelet" ./cmd/virtual-kubelet 2>/dev/nu
 echo '{"n1": {"cpu": "4", "memory": "4Gi", "pods": "20"}}' >"$work/mock.json"
 start_controlplane
 start_virtual_kubelet
+until_true 60 has True k get node n1 -o 'jsonpath={.status.conditions[?(@.type=="Ready")].status}'
+until_true 60 has "" k get node n1 -o 'jsonpath={.spec.taints}'
 k create -f - >/dev/null <<'YAML'
 apiVersion: apps/v1
 kind: StatefulSet
