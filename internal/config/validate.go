@@ -59,7 +59,7 @@ func (l *LeaderElection) validate(at *field.Path) (all field.ErrorList) {
 	// A Lease holds whole seconds: with fractions, candidates would wait for less time than the leader assumes.
 	refuse(lease%time.Second != 0 || lease < time.Second || lease > time.Hour, "leaseDuration", lease.String(),
 		"must be whole seconds from 1s to 1h")
-	refuse(renew <= 0 || renew >= lease, "renewDeadline", renew.String(),
+	refuse(renew >= lease, "renewDeadline", renew.String(),
 		"must be less than leaseDuration ("+lease.String()+")")
 	// client-go extends the time between two attempts by up to a fifth.
 	refuse(float64(renew) <= 1.2*float64(retry), "renewDeadline", renew.String(),

@@ -65,6 +65,8 @@ var changes = []struct {
 	{"a lease of a day", func(c *config.Configuration) { c.LeaderElection.LeaseDuration.Duration = 24 * time.Hour }},
 	{"a lease that ends before it is renewed", func(c *config.Configuration) { c.LeaderElection.RenewDeadline.Duration = 15 * time.Second }},
 	{"a renewal that is tried once", func(c *config.Configuration) { c.LeaderElection.RetryPeriod.Duration = 9 * time.Second }},
+	{"a renewal that may be tried once", func(c *config.Configuration) { setLease(c, 15*time.Second, 12*time.Second, 10*time.Second) }},
+	{"a renewal in the past", func(c *config.Configuration) { c.LeaderElection.RenewDeadline.Duration = -time.Second }},
 	{"tries without a pause", func(c *config.Configuration) { c.LeaderElection.RetryPeriod.Duration = 0 }},
 	{"tries for ever", func(c *config.Configuration) { c.LeaderElection.RetryPeriod.Duration = math.MaxInt64 }},
 	{"a lock of long ago", func(c *config.Configuration) { c.LeaderElection.ResourceLock = "endpoints" }},
