@@ -38,7 +38,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		m.addPast(e, nil, earlier)
 		return e, nil
 	}
-	if unknown := m.unjudged(nil); len(unknown) > 0 {
+	if unknown := m.unjudged(nil, &m.rules); len(unknown) > 0 {
 		return nil, fmt.Errorf("pod %s cannot be explained: in %s %s", p.Key(), m.reading.From,
 			strings.Join(append(unknown, m.reading.Missing...), "; and "))
 	}
@@ -56,7 +56,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	}
 	e.Commands = commands(p, e)
 	e.Remarks = m.remarks(&by, d, nil)
-	e.Incomplete = append(m.gaps(nil), m.unknownDevices(slices.Values([]*pod{p}))...)
+	e.Incomplete = append(m.gaps(nil, &m.rules), m.unknownDevices(slices.Values([]*pod{p}))...)
 	m.noteDevices(&e.Remarks, m.users, []*pod{p})
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)
 	if p.rejected {
@@ -176,7 +176,7 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 	if prediction.EvictedOrHeld() || prediction.Policy != "" {
 		explained.Arithmetic = append(explained.Arithmetic, prediction.Reason)
 	}
-	near := nearMiss(&p.Pod, m.judged(t), toleration, m.rules.config.Rules)
+	near := nearMiss(&p.Pod, m.rules.judged(t), toleration, m.rules.config.Rules)
 	if near != nil && prediction.Evict {
 		explained.NearMiss = near
 		explained.Arithmetic = append(explained.Arithmetic, near.words())
@@ -187,18 +187,10 @@ func (m *Model) explainTaint(p *pod, n *node, t *v1.Taint, by *rulesAt) Explaine
 // matching returns the toleration that counts, or nil. If no toleration matches the judged form of the taint, one that
 // matches the taint itself counts.
 func (m *Model) matching(p *taint.Pod, t *v1.Taint) *v1.Toleration {
-	if toleration := taint.Matching(p, m.judged(t), m.rules.config.Rules); toleration != nil {
+	if toleration := taint.Matching(p, m.rules.judged(t), m.rules.config.Rules); toleration != nil {
 		return toleration
 	}
 	return taint.Matching(p, t, m.rules.config.Rules)
-}
-
-// judged returns the form of the taint that tolerations must match: a NoSchedule trigger counts as NoExecute.
-func (m *Model) judged(t *v1.Taint) *v1.Taint {
-	if m.rules.triggers(t) {
-		return &v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
-	}
-	return t
 }
 
 // since returns a sentence with the start of a taint and its source, for a pod that was bound at this time.

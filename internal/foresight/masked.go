@@ -53,7 +53,7 @@ func (m *Model) leaveOutMasked() {
 	for key, p := range m.pods {
 		n := m.nodes[p.Node]
 		nodeMasked := n == nil && m.isMasked(p.Node) && taint.NeverEvicted(&p.Pod) == 0
-		if nodeMasked || n != nil && m.masks(n, p, n.Taints) {
+		if nodeMasked || n != nil && m.masks(&m.rules, n, p, n.Taints) {
 			m.leftOut = append(m.leftOut, p)
 			delete(m.pods, key)
 		}
@@ -72,8 +72,8 @@ func masking(n int, kind, where string) []string {
 
 // masks reports whether a mask hides whether the pod is in the focus, which policy decides about it, or whether it
 // tolerates one of these taints of its node that may evict.
-func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
-	masked, needs := m.masked, &m.rules.needs
+func (m *Model) masks(by *Ruleset, n *node, p *pod, taints []v1.Taint) bool {
+	masked, needs := m.masked, &by.needs
 	if masked == nil || taint.NeverEvicted(&p.Pod) != 0 {
 		return false
 	}
@@ -84,14 +84,26 @@ func (m *Model) masks(n *node, p *pod, taints []v1.Taint) bool {
 	for _, value := range n.Labels {
 		labelMasked = labelMasked || needs.NodeLabels && masked(value)
 	}
+	for _, value := range m.namespaces[p.Namespace] {
+		labelMasked = labelMasked || needs.NamespaceLabels && masked(value)
+	}
 	for i := range taints {
 		t := &taints[i]
-		hidden := labelMasked || hides(masked, m.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
-		if hidden && m.rules.concerns(t) {
+		hidden := labelMasked || hides(masked, by.judged(t), p.Tolerations) || hides(masked, t, p.Tolerations)
+		if hidden && by.concerns(t) || by.hiddenBehind(masked, t) {
 			return true
 		}
 	}
 	return false
+}
+
+// hiddenBehind reports whether a mask hides which policy matches a taint that may evict.
+func (r *Ruleset) hiddenBehind(masked func(string) bool, t *v1.Taint) bool {
+	if masked(t.Key) {
+		return t.Effect == v1.TaintEffectNoExecute && len(r.config.Policies) > 0 ||
+			t.Effect == v1.TaintEffectNoSchedule && len(r.needs.Triggers)+len(r.needs.Audited) > 0
+	}
+	return masked(t.Value) && len(r.needs.Values) > 0 && r.concerns(t)
 }
 
 // doubtBudgets records the budgets that select by masked values: they may cover any pod, or any that has such a label.

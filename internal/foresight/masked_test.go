@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 )
 
 // scrubbed returns a model of the objects of a dump in which a redactor may have masked values.
-func scrubbed(focus foresight.Focus, objects ...any) *foresight.Model {
-	b := foresight.NewBuilder(foresight.Ruleset{}, focus).New(func(value string) bool { return value == "REDACTED" })
+func scrubbed(by foresight.Ruleset, focus foresight.Focus, objects ...any) *foresight.Model {
+	b := foresight.NewBuilder(by, focus).New(func(value string) bool { return value == "REDACTED" })
 	for _, o := range objects {
 		b.Add(o)
 	}
@@ -42,7 +43,7 @@ func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
 		if c.selector != "" {
 			focus.Labels = selects(c.selector)
 		}
-		m := scrubbed(focus, node("n1", timed("gpu:NoExecute", -60)), node("n2"), c.pod)
+		m := scrubbed(foresight.Ruleset{}, focus, node("n1", timed("gpu:NoExecute", -60)), node("n2"), c.pod)
 		pending := m.Pending(noon, []string{"n1", "n2"})
 		if got := strings.Join(pending.Names(), " ") + "|" + strings.Join(pending.Incomplete, "|"); got != c.pending {
 			t.Errorf("%s: pending: %s", c.name, got)
@@ -78,7 +79,7 @@ func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
 	} {
 		q := ask("gpu:NoExecute")
 		q.Selection = foresight.Selection{Selector: selects(c.selector)}
-		p, err := scrubbed(foresight.Focus{Nodes: &q.Selection}, zoned("n1", "a"), zoned("n2", "REDACTED")).Plan(q)
+		p, err := scrubbed(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, zoned("n1", "a"), zoned("n2", "REDACTED")).Plan(q)
 		got := fmt.Sprint(err)
 		if err == nil {
 			var names []string
@@ -89,6 +90,47 @@ func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: got %s", c.selector, got)
+		}
+	}
+}
+
+// The policy may be one of --config, or of --compare.
+func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
+	const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so the answer for these pods is unknown"
+	const lacking = "the labels of one namespace (shop), by which policies select, are unknown (these namespaces were not found): pods there count as held"
+	tier, noSchedule := &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "prod"}}, []v1.TaintEffect{v1.TaintEffectNoSchedule}
+	namespace := func(value string) *v1.Namespace {
+		return &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"tier": value}}}
+	}
+	for name, c := range map[string]struct {
+		match     policy.Match
+		taint     string
+		namespace *v1.Namespace
+		want      string // what is unknown
+	}{
+		"a label of the pod":               {policy.Match{PodSelector: tier}, "gpu:NoExecute", namespace("prod"), unknown},
+		"a label of the namespace":         {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", namespace("REDACTED"), unknown},
+		"a label that no policy names":     {policy.Match{}, "gpu:NoExecute", namespace("REDACTED"), ""},
+		"no namespace":                     {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", nil, lacking},
+		"the taint's value":                {policy.Match{Taints: []policy.Taint{{Key: "gpu", Values: []string{"a"}}}}, "gpu=REDACTED:NoExecute", nil, unknown},
+		"a value that no policy names":     {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "gpu=REDACTED:NoExecute", nil, ""},
+		"the taint's key":                  {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoExecute", nil, unknown},
+		"the key of a trigger":             {policy.Match{Taints: []policy.Taint{{Key: "gpu", Effects: noSchedule}}}, "REDACTED:NoSchedule", nil, unknown},
+		"the key of a taint of no trigger": {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoSchedule", nil, ""},
+	} {
+		by := policies(policy.Policy{Name: "a", Method: policy.Delete, Match: c.match, Tolerations: &policy.Tolerations{Absent: lasting(0)}})
+		objects := []any{node("n1", timed(c.taint, -60)), pod("a", labelled("tier", "REDACTED"))}
+		if c.namespace != nil {
+			objects = append(objects, c.namespace)
+		}
+		pending := scrubbed(by, foresight.Focus{}, objects...).Pending(noon, nil)
+		if got := strings.Join(pending.Incomplete, "|"); got != c.want {
+			t.Errorf("%s: pending: %s", name, got)
+		}
+		q := ask("disk:NoExecute")
+		q.Compare = &by
+		if got := strings.Join(must(scrubbed(foresight.Ruleset{}, foresight.Focus{}, objects...).Plan(q)).Incomplete, "|"); got != c.want {
+			t.Errorf("%s: compared: %s", name, got)
 		}
 	}
 }

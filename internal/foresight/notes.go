@@ -147,13 +147,14 @@ func (m *Model) noteLacks(r *Remarks) {
 
 func having(n int, kind string) string { return Count(n, kind) + Verb(n, " has", " have") }
 
-// gaps returns a clause for each unknown about the pods on these nodes, or on all nodes if none is named.
-func (m *Model) gaps(nodes []string) []string {
-	return slices.Concat(m.unknownRules(), m.unjudged(nodes), m.reading.Missing)
+// gaps returns a clause for each unknown about the pods on these nodes, or on all nodes if none is named, judged by
+// these rules.
+func (m *Model) gaps(nodes []string, by ...*Ruleset) []string {
+	return slices.Concat(m.unknownRules(), m.unjudged(nodes, by...), m.reading.Missing)
 }
 
 // unjudged returns a clause for each group of pods that cannot be judged. Only in a dump can nodes be missing.
-func (m *Model) unjudged(nodes []string) (list []string) {
+func (m *Model) unjudged(nodes []string, by ...*Ruleset) (list []string) {
 	unplaced := 0
 	var lost, unknown []string // nodes, and namespaces
 	for _, p := range m.pods {
@@ -161,7 +162,7 @@ func (m *Model) unjudged(nodes []string) (list []string) {
 		if p.Node != "" && m.nodes[p.Node] == nil && p.replica() {
 			lost = append(lost, p.Node)
 		}
-		if _, ok := m.namespaces[p.Namespace]; !ok && m.rules.needs.NamespaceLabels {
+		if _, ok := m.namespaces[p.Namespace]; !ok && slices.ContainsFunc(by, (*Ruleset).needsNamespaces) {
 			unknown = append(unknown, p.Namespace)
 		}
 	}

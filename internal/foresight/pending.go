@@ -108,7 +108,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.Heartbeat = m.heartbeat()
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
 	pending.Remarks = m.remarks(&by, d, nil)
-	pending.Incomplete = m.gaps(nodes)
+	pending.Incomplete = m.gaps(nodes, &m.rules)
 	pending.Incomplete = append(pending.Incomplete, m.unknownDevices(slices.Values(asked))...)
 	m.noteDevices(&pending.Remarks, m.users, asked)
 	pending.noteOverdue(m.readBefore(at))

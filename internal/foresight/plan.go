@@ -145,7 +145,8 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.count(m.replicas)
 	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
 	plan.noteOwn(namesOf(plan.Pods, func(p *PlannedPod) bool { return p.Own && p.Selected }))
-	plan.Incomplete = slices.Concat(m.gaps(q.Names), masking(by.masked, "pod", maskable), hidden)
+	gaps := m.gaps(q.Names, by.with.ruleset, by.without.ruleset)
+	plan.Incomplete = slices.Concat(gaps, masking(by.masked, "pod", maskable), hidden)
 	if unknown := m.unknownDevices(maps.Values(m.pods)); plan.Devices == nil {
 		plan.Notes = append(plan.Notes, unknown...)
 	} else {
@@ -233,11 +234,12 @@ func (m *Model) planPods(by *planRules, at time.Time) []*PlannedPod {
 		if n == nil {
 			continue
 		}
-		if m.masks(n, p, by.taints[p.Node]) {
+		switch planned := m.planPod(p, by, at); {
+		case !planned.Selected && !planned.Evict:
+		case m.masks(by.with.ruleset, n, p, by.with.nodes[p.Node].taints),
+			m.masks(by.without.ruleset, n, p, by.with.nodes[p.Node].taints):
 			by.masked++
-			continue
-		}
-		if planned := m.planPod(p, by, at); planned.Selected || planned.Evict {
+		default:
 			pods = append(pods, planned)
 		}
 	}

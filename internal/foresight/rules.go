@@ -34,6 +34,8 @@ func NewRuleset(c policy.Config, paused bool) (Ruleset, error) {
 // Needs returns the data that the policies use.
 func (r *Ruleset) Needs() policy.Needs { return r.needs }
 
+func (r *Ruleset) needsNamespaces() bool { return r.needs.NamespaceLabels }
+
 // Guarded reports whether there are breakers, so that verdicts depend on the trips that the journal records.
 func (r *Ruleset) Guarded() bool { return len(r.config.Guards.Breakers) > 0 }
 
@@ -53,6 +55,14 @@ func (r *Ruleset) concerns(t *v1.Taint) bool {
 // triggers reports whether the taint has the effect NoSchedule and is a trigger because a policy names it.
 func (r *Ruleset) triggers(t *v1.Taint) bool {
 	return t.Effect == v1.TaintEffectNoSchedule && r.needs.TriggeredBy(t.Key)
+}
+
+// judged returns the form of the taint that tolerations must match: a NoSchedule trigger counts as NoExecute.
+func (r *Ruleset) judged(t *v1.Taint) *v1.Taint {
+	if r.triggers(t) {
+		return &v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffectNoExecute}
+	}
+	return t
 }
 
 // keys returns the keys of the NoSchedule taints that policies name.
