@@ -124,6 +124,7 @@ func TestTheEarlierOfNodeAndDeviceComesFirst(t *testing.T) {
 	}{
 		"the device":                          {[]any{node("n1", timed("slow:NoExecute", -1)), gpus("xid:NoExecute"), pod("a", using, tolerates("slow", 60)), uses("a", "a", 30)}, "goes at 30s", true, "goes at 1m0s", 1},
 		"the node":                            {[]any{node("n1", timed("slow:NoExecute", -1)), gpus("xid:NoExecute"), pod("a", using, tolerates("slow", 60)), uses("a", "a", 90)}, "goes at 1m0s", false, "goes at 1m30s", 1},
+		"the device, if not the node before":  {[]any{node("n1", parsed("slow:NoExecute")), gpus("xid:NoExecute"), pod("a", using, tolerates("slow", 60)), uses("a", "a", 30)}, "goes at -8h59m0s to 30s", true, "goes at -8h59m0s to 1m0s", 1},
 		"the device alone":                    {[]any{node("n1"), gpus("xid:NoExecute"), pod("a", using), uses("a", "a", 0)}, "goes at 0s", true, "", 1},
 		"the node alone":                      {[]any{node("n1", timed("slow:NoExecute", -1)), gpus("xid:NoExecute"), pod("a", using), uses("a", "a", -1)}, "goes at 0s", false, "", 1},
 		"another device":                      {[]any{node("n1"), gpus("xid:NoExecute"), pod("a", using), uses("a", "b", 0)}, "stays", false, "", 0},
@@ -175,12 +176,15 @@ func TestExplainShowsTheTaintsOfTheNodeAndOfTheDevices(t *testing.T) {
 
 func TestAPlanOfNodesCountsPodsThatTaintsOfDevicesEvict(t *testing.T) {
 	p := asked(ask("slow:NoExecute"), kubernetes, node("n1"), node("n2"), gpus("xid:NoExecute"),
-		pod("a", using), uses("a", "a", 0), pod("b", using), uses("b", "a", 30), pod("c", using, on("n2")), uses("c", "a", 0))
+		pod("a", using, tolerates("slow", 60)), uses("a", "a", 0), pod("b", using), uses("b", "a", 30), pod("c", using, on("n2")), uses("c", "a", 0))
 	var got []string
 	for _, p := range p.Pods {
 		got = append(got, p.Name+" "+p.Effect)
+		if p.Also != nil {
+			got = append(got, "also since "+p.Also.SinceFrom)
+		}
 	}
-	if diff := cmp.Diff([]string{"a anyway", "b sooner", "c anyway"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a anyway", "also since plan", "b sooner", "also since timeAdded", "c anyway"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -270,8 +270,10 @@ func (m *Model) planPod(p *pod, by *planRules, at time.Time) *PlannedPod {
 		result.Without = new(without) // a pod that stays needs no copy in memory
 	}
 	result.Own = isOwn(by.self, p, &with)
-	if result.SinceFrom == FromSight {
-		result.SinceFrom = FromPlan
+	for made := &result.Prediction; made != nil; made = made.Also {
+		if made.SinceFrom == FromSight {
+			made.SinceFrom = FromPlan
+		}
 	}
 	if !result.Evict {
 		return result
