@@ -169,7 +169,7 @@ func (m *Model) plannedDevices(rules []*device.Rule) (*PlannedDevices, error) {
 		case r.Selector == nil:
 			planned.notes = append(planned.notes, none+", because it has no deviceSelector, which only the scheduler of "+
 				"versions before 1.37.1 takes for all devices; an empty one selects all")
-		case !some:
+		case !some && r.Name != "":
 			planned.notes = append(planned.notes, none)
 		}
 		if r.Taint.Effect != v1.TaintEffectNoExecute {
