@@ -141,7 +141,7 @@ func (b *Breakers) Events(now time.Time, before []TripRecord) (events []Event) {
 		events = append(events, b.event(t, false, now))
 	}
 	for _, t := range after {
-		if t.Ended && !slices.ContainsFunc(before, t.is) { // it was reset by hand as soon as it began
+		if t.Ended && !slices.ContainsFunc(before, t.Is) { // it was reset by hand as soon as it began
 			events = append(events, b.event(t, true, t.Began), b.event(t, false, now))
 		}
 	}

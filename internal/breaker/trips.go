@@ -29,8 +29,8 @@ func (t TripRecord) sameGroup(other TripRecord) bool {
 	return t.Breaker == other.Breaker && t.TopologyKey == other.TopologyKey && t.Group == other.Group
 }
 
-// is reports whether the other trip is the same one, in force or not.
-func (t TripRecord) is(other TripRecord) bool {
+// Is reports whether the other trip is the same one, in force or not.
+func (t TripRecord) Is(other TripRecord) bool {
 	return t.sameGroup(other) && t.Began.Equal(other.Began)
 }
 
@@ -54,7 +54,7 @@ func GroupWords(group string) string {
 // inForceOnlyIn returns the trips that are in force, but not among the others.
 func inForceOnlyIn(trips, others []TripRecord) (only []TripRecord) {
 	for _, t := range trips {
-		same := func(other TripRecord) bool { return !other.Ended && other.is(t) }
+		same := func(other TripRecord) bool { return !other.Ended && other.Is(t) }
 		if !t.Ended && !slices.ContainsFunc(others, same) {
 			only = append(only, t)
 		}

@@ -78,7 +78,7 @@ func (m *Model) budgetsInOrder() []BudgetPlan {
 func (m *Model) budgetsWith(taints map[string][]v1.Taint) []BudgetPlan {
 	budgets := m.budgetsInOrder()
 	for _, p := range m.pods {
-		if !p.ready || !p.replica() || !dead(taints[p.Node]) {
+		if !p.Ready || !p.replica() || !dead(taints[p.Node]) {
 			continue
 		}
 		these, _ := covering(budgets, p, false)
@@ -95,7 +95,7 @@ func dead(taints []v1.Taint) bool { return taint.OutageIn(taints, v1.TaintEffect
 // lost reports whether the pod counts as a replica of its owner, and is not ready because its node is dead.
 func (m *Model) lost(p *pod) bool {
 	n := m.nodes[p.Node]
-	return !p.ready && p.replica() && n != nil && dead(n.Taints)
+	return !p.Ready && p.replica() && n != nil && dead(n.Taints)
 }
 
 // requiresDead reports whether the budget requires pods of dead nodes: it can't recover while these pods exist.
@@ -129,7 +129,7 @@ func covering(budgets []BudgetPlan, p *pod, ready bool) (these []*BudgetPlan, as
 // The taints are those of the nodes that change.
 func (p *Plan) addBudgets(budgets []BudgetPlan, taints map[string][]v1.Taint) {
 	for _, pod := range p.Pods {
-		these, asked := covering(budgets, pod.of, pod.of.ready && !dead(taints[pod.Node]))
+		these, asked := covering(budgets, pod.of, pod.of.Ready && !dead(taints[pod.Node]))
 		if !asked || !pod.Evict || pod.DeletedBy != "" {
 			these = nil
 		}

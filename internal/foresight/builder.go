@@ -255,7 +255,7 @@ func (b *Builder) addPod(p *v1.Pod, s *added) {
 		b.uids[s.uid] = s
 	}
 	n := b.nodes[made.Node]
-	s.counted, s.ready = made.countIn(b.replicas), made.ready
+	s.counted, s.ready = made.countIn(b.replicas), made.Ready
 	if n != nil && len(n.Taints) == 0 && !b.keeps(made.Node) && !made.usesClaims { // whatever the rules are
 		b.early[made.Node] = true
 	} else {

@@ -19,12 +19,10 @@ func (ne *nodeEstimate) builtin(p *taint.Pod, ours *policy.Verdict, by *rulesAt)
 	rules := by.ruleset.config.Rules
 	v := taint.Decide(p, &ne.latest.Node, rules)
 	first := ours.First()
-	if method, _ := ours.Due(first.At); !by.Plain() && v.Evict &&
-		(!first.Evict || method != policy.Delete || first.At.After(v.At)) {
+	if method, _ := ours.Due(first.At); !by.Plain() && v.Evict && (method != policy.Delete || first.At.After(v.At)) {
 		return "with its taint eviction on, it would delete the pod at " + taint.Stamp(v.At)
 	}
-	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); without.Evict != v.Evict ||
-		!without.At.Equal(v.At) {
+	if without := taint.Decide(p, &ne.latest.Node, taint.Rules{NoComparison: true}); !without.At.Equal(v.At) {
 		return "with the feature gate TaintTolerationComparisonOperators off, it ignores tolerations with the operators " +
 			"Lt and Gt"
 	}
@@ -47,7 +45,7 @@ func (ne *nodeEstimate) builtinCountdown(p *taint.Pod, v *taint.Verdict, rules t
 			}
 		}
 	}
-	if len(countdowns) == 0 || !v.Evict || v.Toleration == nil {
+	if v.Toleration == nil { // otherwise it has a countdown
 		return ""
 	}
 	bySince := func(a, b *taint.State) int { return a.Since.Compare(b.Since) }

@@ -17,7 +17,7 @@ type Command struct {
 
 // commands returns the commands for a pod that is to be evicted: to keep it, to show its budgets, or to delete it.
 func commands(p *pod, e *Explanation) []Command {
-	if !e.Prediction.Evict || p.Terminating {
+	if !e.Prediction.Evict {
 		return nil
 	}
 	pod := "pod " + shellWord(p.Name) + " -n " + shellWord(p.Namespace)

@@ -47,7 +47,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 	by := m.rulesNow(at)
 	d := m.explainPod(p, e, &by)
 	m.addPast(e, p, earlier)
-	evicted := e.Prediction.Evict && p.ends == nil && e.Prediction.DeleteAt == nil
+	evicted := e.Prediction.Evict && e.Prediction.DeleteAt == nil
 	for i := range e.Budgets {
 		keeps, _, forever := e.keptBy(&e.Budgets[i])
 		if e.Blocker == "" && (e.Overdue() || evicted && forever) {
@@ -109,7 +109,7 @@ func (m *Model) budgetsOf(p *pod) (list []ExplainedBudget) {
 	if !p.replica() {
 		return nil
 	}
-	these, asked := covering(m.budgetsInOrder(), p, p.ready)
+	these, asked := covering(m.budgetsInOrder(), p, p.Ready)
 	for _, b := range these {
 		stuck := asked && b.Admits == 0 && m.lost(p) && m.requiresDead(b)
 		list = append(list, ExplainedBudget{b.Name, b.Admits, b.Never, asked, stuck})

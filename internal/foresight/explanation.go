@@ -67,7 +67,7 @@ func (e *Explanation) Method() string { return cmp.Or(e.Prediction.Method, e.Evi
 
 // Overdue reports whether the pod should have been gone when it was read, and its deletion has not begun.
 func (e *Explanation) Overdue() bool {
-	return e.Prediction != nil && e.Pod.Ends == nil && e.Prediction.Overdue(cmp.Or(e.read, e.At))
+	return e.Prediction != nil && e.Prediction.Overdue(cmp.Or(e.read, e.At))
 }
 
 // keptBy says how a budget keeps the pod, and what the description of the budget shows; "" if it does not keep the pod.

@@ -127,7 +127,7 @@ func (m *Model) doubtBudgets() {
 	}
 	for _, p := range m.pods {
 		for key, value := range p.Labels {
-			if by := (label{p.Namespace, key}); len(selecting[by]) > 0 && m.isMasked(value) {
+			if by := (label{p.Namespace, key}); m.isMasked(value) {
 				names = append(names, selecting[by]...)
 				delete(selecting, by)
 			}

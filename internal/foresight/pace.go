@@ -141,7 +141,7 @@ func (m *Model) asksNoBudget(p going) bool {
 	if cmp.Or(p.Method, m.rules.method()) != evictMethod {
 		return true
 	}
-	these, _ := covering(m.budgetsInOrder(), p.pod, p.ready)
+	these, _ := covering(m.budgetsInOrder(), p.pod, p.Ready)
 	return m.reading.BudgetsUnknown == "" && len(these) == 0
 }
 

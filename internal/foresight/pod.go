@@ -42,9 +42,9 @@ type pod struct {
 	owner   *Owner    // nil if the pod has no controller
 	created time.Time // zero if that is not known
 
-	ready, usesClaims bool // it has resource claims, perhaps for devices
-	hidden            bool // a mask hides whether it is in the focus
-	rejected          bool // by its kubelet, because it does not tolerate a NoExecute taint of its node
+	usesClaims bool // it has resource claims, perhaps for devices
+	hidden     bool // a mask hides whether it is in the focus
+	rejected   bool // by its kubelet, because it does not tolerate a NoExecute taint of its node
 
 	// Only few pods have these.
 	ends       *time.Time // when the grace period of a pod that is being deleted ends
@@ -73,8 +73,7 @@ const rejectedNote = "the kubelet, not taint-manager, ended the pod: a kubelet r
 
 func podOf(p *v1.Pod) *pod {
 	result := &pod{
-		Pod: cluster.PodOf(p, cluster.Bound(p)), ready: cluster.TrueCondition(p, v1.PodReady) != nil,
-		disruption: disruption(p), created: p.CreationTimestamp.Time,
+		Pod: cluster.PodOf(p, cluster.Bound(p)), disruption: disruption(p), created: p.CreationTimestamp.Time,
 		rejected:   p.Status.Reason == rejectedReason,
 		usesClaims: len(p.Spec.ResourceClaims) > 0 || p.Status.ExtendedResourceClaimStatus != nil,
 	}
@@ -184,7 +183,7 @@ func (p *pod) countIn(counts map[ownerKey]*replicas) *replicas {
 		counts[key] = n
 	}
 	n.all++
-	countIf(&n.ready, p.ready)
+	countIf(&n.ready, p.Ready)
 	return n
 }
 

@@ -88,7 +88,7 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 	if prediction.Evict {
 		prediction.SinceFrom = ne.from(latest.Taint)
 	}
-	if latest.Evict && earliest.Evict && earliest.At.Before(latest.At) {
+	if earliest.Evict && earliest.At.Before(latest.At) {
 		early := *p
 		early.Bound = p.Bound.Add(-time.Second) // the API's times are whole seconds, cut off
 		byEarliest = by.Decide(&early, &ne.earliest.Node)

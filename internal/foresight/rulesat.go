@@ -66,9 +66,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		labels, ok := m.namespaces[name]
 		return labels, ok
 	}})
-	if by.Guarded() {
-		core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
-	}
+	core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
 	journaled := m.reading.Journal.journaled(from)
 	if journaled.Known {
 		core.Foresee(from, journaled)
@@ -76,7 +74,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		core.Step(from, breaker.Ready{})
 	}
 	var resets []string
-	if by.Guarded() && ahead {
+	if ahead {
 		for _, r := range resetsUntil(at, core) {
 			resets = append(resets, "breaker "+r.Words()+resetsBy(r.at))
 		}
@@ -148,7 +146,7 @@ func resetsUntil(then time.Time, core *breaker.Core) (resets []reset) {
 		before := core.Trips()
 		core.Step(next, breaker.TimePassed{})
 		for _, t := range before {
-			if !slices.ContainsFunc(core.Trips(), sameTrip(t)) {
+			if !slices.ContainsFunc(core.Trips(), t.Is) {
 				resets = append(resets, reset{t, next})
 			}
 		}
@@ -160,18 +158,13 @@ func resetsUntil(then time.Time, core *breaker.Core) (resets []reset) {
 // It advances core to the ends of the trips.
 func (r *Ruleset) trips(core *breaker.Core, at time.Time, recorded []breaker.TripRecord) []Trip {
 	var trips []Trip
-	var ends []reset
-	present := core.Trips()
-	if len(present) > 0 {
-		ends = resetsUntil(at.AddDate(1, 0, 0), core)
-	}
+	present, ends := core.Trips(), resetsUntil(at.AddDate(1, 0, 0), core)
 	for _, t := range present {
 		trip := Trip{
 			Breaker: t.Breaker, Group: t.Group, Since: *utc(t.Began), Reset: r.resetOf(t),
-			Recorded: slices.ContainsFunc(recorded, sameTrip(t)),
+			Recorded: slices.ContainsFunc(recorded, t.Is),
 		}
-		is := sameTrip(t)
-		if i := slices.IndexFunc(ends, func(end reset) bool { return is(end.TripRecord) }); i >= 0 {
+		if i := slices.IndexFunc(ends, func(end reset) bool { return t.Is(end.TripRecord) }); i >= 0 {
 			trip.ResetsBy = utc(ends[i].at)
 		}
 		trips = append(trips, trip)
@@ -187,10 +180,4 @@ func (r *Ruleset) trips(core *breaker.Core, at time.Time, recorded []breaker.Tri
 // resetOf returns how the breaker of a trip is reset; "" if the configuration has no such breaker.
 func (r *Ruleset) resetOf(t breaker.TripRecord) string {
 	return string(r.config.Guards.ResetOf(t.Breaker, t.TopologyKey))
-}
-
-func sameTrip(a breaker.TripRecord) func(breaker.TripRecord) bool {
-	return func(b breaker.TripRecord) bool {
-		return a.Breaker == b.Breaker && a.TopologyKey == b.TopologyKey && a.Group == b.Group && a.Began.Equal(b.Began)
-	}
 }

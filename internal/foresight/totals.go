@@ -108,7 +108,7 @@ func (p *Plan) count(counts map[ownerKey]*replicas) {
 func (p *Plan) readyGoing() map[ownerKey]Total {
 	ready := map[ownerKey]Total{}
 	for _, pod := range p.Pods {
-		if pod.of.ready && pod.Evict {
+		if pod.of.Ready { // a pod that stays adds nothing to going
 			total := ready[pod.ownerKey()]
 			total.add(pod)
 			ready[pod.ownerKey()] = total
