@@ -31,6 +31,9 @@ func loaded(r foresight.Reading, objects ...any) *foresight.Model {
 func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 	refused := foresight.NewJournal("the ConfigMaps of the journal", "the state", "grant")
 	refused.Add(journal.StateObject, journal.StoredPartition{}, apierrors.NewForbidden(v1.Resource("configmaps"), "", errors.New("no")))
+	empty := foresight.NewJournal("nowhere", "the state", "")
+	empty.Add(journal.StateObject, state{written: at(-5)}.stored(), nil)
+	empty.Add(0, journal.StoredPartition{}, nil)
 	unknown := pod("a", tolerates("gpu", 60))
 	for name, c := range map[string]struct {
 		reading foresight.Reading
@@ -49,6 +52,9 @@ func TestTheAnswersHaveTheSameNotes(t *testing.T) {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
 			[]any{node("n1", parsed("gpu:NoExecute")), unknown},
 			[]string{`evictions shown as "within" may happen earlier, because it is unknown when their taints were set: their field timeAdded is missing or invalid, and taint-manager's journal was not found (nowhere)`},
+		},
+		"an unknown start, with a journal that has no record yet": {
+			foresight.Reading{Journal: empty}, []any{node("n1", parsed("gpu:NoExecute")), unknown}, nil,
 		},
 		"a start in timeAdded, without the journal": {
 			foresight.Reading{Journal: foresight.NewJournal("nowhere", "the state", "")},
@@ -132,6 +138,9 @@ func TestOneNameIsOnePod(t *testing.T) {
 			q := foresight.Question{Selection: foresight.Selection{Names: []string{"n" + fmt.Sprint(len(nodes))}}, At: noon}
 			m := must(load(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, foresight.Reading{From: "x"}, append(nodes, c.first, c.second)...))
 			p := must(m.Plan(q))
+			if got := m.Pods("shop"); got != 1 {
+				t.Errorf("%s, %s: %d pods", c.name, kept, got)
+			}
 			for _, o := range p.Owners {
 				if o.Name == "a" && o.Replicas != 1 {
 					t.Errorf("%s, %s: %+v", c.name, kept, o)

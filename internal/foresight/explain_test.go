@@ -7,10 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/taint-manager/taint-manager/internal/foresight"
+	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
 )
 
@@ -175,13 +177,39 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	}
 }
 
+// explain shows all taints, so its notes are also about those that evict later than another.
+func TestExplainNotesWhatIsUnknownAboutEachTaint(t *testing.T) {
+	p := pod("a", ownedBy("ReplicaSet/a"), tolerates("drain", 300), tolerates("slow", 36000))
+	p.Spec.Tolerations[0].Effect = v1.TaintEffectNoExecute // counts for the NoSchedule taint of a policy
+	for taint, note := range map[string]string{"slow:NoExecute": "unknown when their taints were set", "drain:NoSchedule": "this answer assumes now"} {
+		n := node("n1", timed("gpu:NoExecute", -60), parsed(taint))
+		e := explained(judgedBy(policies(drains("drain")), foresight.Focus{}, n, p), noon)
+		if e.Prediction.Earliest != nil || !noted(e.Notes, note) || e.Taints[1].Toleration == "" {
+			t.Errorf("%s: %q, %+v", taint, e.Notes, e.Taints[1])
+		}
+	}
+}
+
+func TestAPodIsGoneOnlyIfThePodsOfItsNamespaceWereListed(t *testing.T) {
+	for listed, want := range map[string]string{"": "", "shop": "", "bank": "it is unknown whether the pod exists, because x has no list of the pods in namespace shop"} {
+		m := must(load(foresight.Ruleset{}, foresight.Focus{}, foresight.Reading{Dumped: true, From: "x", PodNamespaces: map[string]bool{listed: true}}, happened("u1", -5, "Killing", "")))
+		got := must(m.Explain("", "a", noon)) // the event names the namespace
+		if strings.Join(got.Incomplete, "") != want || got.Pod.Gone != (want == "") {
+			t.Errorf("%q is listed: %q, gone: %t", listed, got.Incomplete, got.Pod.Gone)
+		}
+	}
+}
+
 func TestWhatIsLeftOfAPodThatIsGoingOrGoneIsTold(t *testing.T) {
 	event := func(reason string, e v1.Event) *v1.Event {
 		e.Name, e.Reason, e.Type, e.Message = reason, reason, "Normal", "because"
 		e.InvolvedObject = v1.ObjectReference{Namespace: "shop", Name: "a"}
 		return &e
 	}
+	other, bank := event("other", v1.Event{}), event("bank", v1.Event{})
+	other.InvolvedObject.Name, bank.InvolvedObject.Namespace = "b", "bank"
 	events := []any{
+		other, bank,
 		event("third", v1.Event{EventTime: metav1.NewMicroTime(at(-1))}),
 		event("first", v1.Event{LastTimestamp: metav1.NewTime(at(-9)), FirstTimestamp: metav1.NewTime(at(-99))}),
 		event("second", v1.Event{FirstTimestamp: metav1.NewTime(at(-5))}),
@@ -279,25 +307,29 @@ func TestWhereTheBuiltinControllerWouldDecideOtherwiseIsSaid(t *testing.T) {
 	numeric := func(p *v1.Pod) {
 		p.Spec.Tolerations = []v1.Toleration{{Key: "gpu", Operator: v1.TolerationOpGt, Value: "5"}}
 	}
+	asks := policies(policy.Policy{Name: "asks", Method: policy.Evict, Match: policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}})
 	for _, c := range []struct {
 		name string
+		by   foresight.Ruleset
 		pod  *v1.Pod
 		want string // its beginning
 	}{
-		{"alike", pod("a"), ""},
-		{"a pod that stays", pod("a", tolerates("", -1)), ""},
-		{"one countdown", pod("a", tolerates("gpu", 300), tolerates("disk", -1)), ""},
-		{"the later taint counts", pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "its countdown started with taint gpu=9:NoExecute, and no other taint changes it"},
-		{"the earlier taint counts", pod("a", tolerates("gpu", 30), tolerates("disk", 300)), ""},
-		{"numbers", pod("a", numeric, tolerates("disk", -1)), "with the feature gate TaintTolerationComparisonOperators off, "},
-		{"too many seconds", pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "it counts tolerationSeconds in nanoseconds, "},
-		{"finished", pod("a", in(v1.PodSucceeded)), ""},
-		{"being deleted", pod("a", deleted), ""},
-		{"finished, with too many seconds", pod("a", in(v1.PodSucceeded), tolerates("gpu", 18446744074)), ""},
+		{"evicted at the same time", asks, pod("a"), "with its taint eviction on, it would delete the pod at 2026-05-01T11:59:01Z"},
+		{"alike", foresight.Ruleset{}, pod("a"), ""},
+		{"a pod that stays", foresight.Ruleset{}, pod("a", tolerates("", -1)), ""},
+		{"one countdown", foresight.Ruleset{}, pod("a", tolerates("gpu", 300), tolerates("disk", -1)), ""},
+		{"the later taint counts", foresight.Ruleset{}, pod("a", tolerates("gpu", 300), tolerates("disk", 30)), "its countdown started with taint gpu=9:NoExecute, and no other taint changes it"},
+		{"the earlier taint counts", foresight.Ruleset{}, pod("a", tolerates("gpu", 30), tolerates("disk", 300)), ""},
+		{"numbers", foresight.Ruleset{}, pod("a", numeric, tolerates("disk", -1)), "with the feature gate TaintTolerationComparisonOperators off, "},
+		{"too many seconds", foresight.Ruleset{}, pod("a", tolerates("gpu", 18446744074), tolerates("disk", -1)), "it counts tolerationSeconds in nanoseconds, "},
+		{"finished", foresight.Ruleset{}, pod("a", in(v1.PodSucceeded)), ""},
+		{"being deleted", foresight.Ruleset{}, pod("a", deleted), ""},
+		{"finished, with too many seconds", foresight.Ruleset{}, pod("a", in(v1.PodSucceeded), tolerates("gpu", 18446744074)), ""},
 	} {
-		got := explain(c.pod, node("n1", gpu, disk)).Builtin
-		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		m := judgedBy(c.by, foresight.Focus{}, c.pod, node("n1", gpu, disk))
+		got, planned := explained(m, noon).Builtin, must(m.Plan(ask("other:NoSchedule"))).Pods[0].Builtin
+		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") || planned != got {
+			t.Errorf("%s: got %q and %q, want %q", c.name, got, planned, c.want)
 		}
 	}
 }
@@ -344,6 +376,17 @@ func TestTheBudgetsThatSelectAPodAreNamed(t *testing.T) {
 	got := explainOf(pod("a", web), node("n1"), budget("web", 2), budget("api", 1)).Budgets
 	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web", Admits: 2, Asked: true}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	dead := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60))
+	requires := budget("web", 0, expects(3), healthy(0, 2))
+	for want, objects := range map[foresight.ExplainedBudget][]any{
+		{Name: "web", Asked: true, Stuck: true}: {pod("b", web, unready), requires},
+		{Name: "web", Asked: true}:              {pod("b", web), pod("c", web, in(v1.PodFailed)), requires},
+		{Name: "web"}:                           {pod("b", web, unready), budget("web", 0, expects(3), healthy(0, 2), unhealthy(policyv1.AlwaysAllow))},
+	} {
+		if got := explainOf(append(objects, pod("a", web, unready), dead)...).Budgets; len(got) != 1 || got[0] != want {
+			t.Errorf("a dead node: got %+v, want %+v", got, want)
+		}
 	}
 	got = explainOf(pod("a", web, in(v1.PodPending)), node("n1"), budget("web", 0)).Budgets
 	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web"}}, got); diff != "" {

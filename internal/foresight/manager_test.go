@@ -142,5 +142,8 @@ func TestAConfigurationThatChangesIsNoticedAndAFailureIsNot(t *testing.T) {
 		if m.ConfigChanged() != test.changed || (m.unknownRules() != nil) != test.changed {
 			t.Errorf("%s: changed %t, lacks %q", name, m.ConfigChanged(), m.unknownRules())
 		}
+		if m.reading.AsRunning = false; m.ConfigChanged() {
+			t.Errorf("%s: changed for a question that names the rules", name)
+		}
 	}
 }

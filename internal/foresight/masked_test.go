@@ -37,6 +37,9 @@ func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
 		{"a label that need only be there", "app", pod("a", labelled("app", "REDACTED")), "shop/a|", "shop/a|"},
 		{"a label, but another does not match", "app=x,tier=b", pod("a", labelled("app", "REDACTED"), labelled("tier", "a")), "|", "|"},
 		{"a label, on a node that gets a taint", "app=x", pod("a", labelled("app", "REDACTED"), on("n2")), "|", "|" + unknown},
+		{"a toleration's key", "", pod("a", toleration("REDACTED", "Exists", "")), "|" + unknown, "|" + unknown},
+		{"a toleration's key, for another effect", "", pod("a", toleration("REDACTED", "Exists", ""), func(p *v1.Pod) { p.Spec.Tolerations[0].Effect = v1.TaintEffectNoSchedule }), "shop/a|", "shop/a|"},
+		{"a toleration's key, after one that matches gpu", "", pod("a", toleration("gpu", "Equal", ""), toleration("REDACTED", "Exists", "")), "|", "|" + unknown},
 		{"another label", "tier=b", pod("a", labelled("app", "REDACTED"), labelled("tier", "b")), "shop/a|", "shop/a|"},
 	} {
 		focus := foresight.Focus{}
@@ -112,6 +115,7 @@ func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
 		"a label of the namespace":         {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", namespace("REDACTED"), unknown},
 		"a label that no policy names":     {policy.Match{}, "gpu:NoExecute", namespace("REDACTED"), ""},
 		"no namespace":                     {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", nil, lacking},
+		"a label of the node":              {policy.Match{NodeSelector: tier}, "gpu:NoExecute", namespace("prod"), unknown},
 		"the taint's value":                {policy.Match{Taints: []policy.Taint{{Key: "gpu", Values: []string{"a"}}}}, "gpu=REDACTED:NoExecute", nil, unknown},
 		"a value that no policy names":     {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "gpu=REDACTED:NoExecute", nil, ""},
 		"the taint's key":                  {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoExecute", nil, unknown},
@@ -119,7 +123,9 @@ func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
 		"the key of a taint of no trigger": {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoSchedule", nil, ""},
 	} {
 		by := policies(policy.Policy{Name: "a", Method: policy.Delete, Match: c.match, Tolerations: &policy.Tolerations{Absent: lasting(0)}})
-		objects := []any{node("n1", timed(c.taint, -60)), pod("a", labelled("tier", "REDACTED"))}
+		n := node("n1", timed(c.taint, -60))
+		n.Labels["rack"] = "REDACTED"
+		objects := []any{n, pod("a", labelled("tier", "REDACTED"))}
 		if c.namespace != nil {
 			objects = append(objects, c.namespace)
 		}
@@ -129,8 +135,9 @@ func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
 		}
 		q := ask("disk:NoExecute")
 		q.Compare = &by
-		if got := strings.Join(must(scrubbed(foresight.Ruleset{}, foresight.Focus{}, objects...).Plan(q)).Incomplete, "|"); got != c.want {
-			t.Errorf("%s: compared: %s", name, got)
+		p := must(scrubbed(foresight.Ruleset{}, foresight.Focus{}, objects...).Plan(q))
+		if got := strings.Join(p.Incomplete, "|"); got != c.want || p.BudgetsUnknown {
+			t.Errorf("%s: compared: %s, %q", name, got, p.Notes)
 		}
 	}
 }

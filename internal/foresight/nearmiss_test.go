@@ -35,6 +35,8 @@ func TestATolerationThatNearlyMatchesIsNamedWithTheOneDifference(t *testing.T) {
 		{"no comparison", without, "sla=950:NoExecute", pod("a", toleration("sla", "Gt", "900")), "sla=900:NoExecute op=Gt: the operators Gt and Lt are switched off"},
 		{"two differences", foresight.Ruleset{}, "gpu=true:NoExecute", pod("a", toleration("gpu", "Equal", "True"), forNoSchedule), ""},
 		{"another key", foresight.Ruleset{}, "gpu:NoExecute", pod("a", toleration("disk", "Exists", "")), ""},
+		{"a renamed key, for another taint", foresight.Ruleset{}, v1.TaintNodeUnreachable + ":NoExecute", pod("a", toleration("node.alpha.kubernetes.io/notReady", "Exists", "")), ""},
+		{"another key, for a renamed one", foresight.Ruleset{}, "node-role.kubernetes.io/control-plane:NoExecute", pod("a", toleration("disk", "Exists", "")), ""},
 		{"a shorter one", foresight.Ruleset{}, "gpu:NoExecute", pod("a", tolerates("gpu", 300), tolerates("GPU", 60)), ""},
 		{"a trigger, for which tolerations count as for NoExecute", policies(drains("gpu")), "gpu=true:NoSchedule", pod("a", ownedBy("ReplicaSet/a"), toleration("gpu", "Exists", ""), func(p *v1.Pod) { p.Spec.Tolerations[0].TolerationSeconds = new(int64(300)) }), ""},
 		{"the value, for a trigger", policies(drains("gpu")), "gpu=true:NoSchedule", pod("a", ownedBy("ReplicaSet/a"), toleration("gpu", "Equal", "True")), `gpu=True:NoExecute: its value is "True", and the taint's "true"`},

@@ -24,6 +24,7 @@ func TestAnswersSayThatTheProgramsOwnPodsGoLast(t *testing.T) {
 		"by the Lease, and its replica":              {"b_1234", []any{manager("b"), manager("a"), pod("z")}, "shop/a, shop/b"},
 		"the Lease names the pod, not the label":     {"b_1234", []any{pod("b"), manager("a", byLabel), pod("z")}, "shop/b"},
 		"a tenant's pod with the same name":          {"b_1234", []any{pod("b", stranger), manager("b", byLabel), pod("a"), pod("z")}, "shop/b"},
+		"two programs with the label":                {"", []any{manager("b", byLabel), pod("c", byLabel, ownedBy("ReplicaSet/x")), pod("a"), pod("z")}, "shop/b"},
 		"a process outside of the cluster":           {"a", []any{pod("a"), pod("b"), pod("z")}, ""},
 		"another program":                            {"", []any{pod("a"), pod("b"), pod("z")}, ""},
 		"pods that the DaemonSet controller deletes": {"", []any{pod("a", byLabel, ownedBy("DaemonSet/tm")), pod("z")}, ""},

@@ -12,26 +12,28 @@ import (
 )
 
 func TestThePaceOfARateAndOfTheLimitIsAnswered(t *testing.T) {
+	const most, slow = "maxEvictionsPerSecond lets evictions start at 0.001/s", "rate slow lets evictions start at 0.001/s with a burst of 1"
 	rate := rulesOf(policy.Config{Guards: policy.Guards{Rates: []policy.Rate{{
 		Name: "slow", Taints: []policy.TaintKey{{Key: "gpu"}}, EvictionsPerSecond: 0.001, Burst: 1,
 	}}}})
 	limit, both := foresight.Ruleset{MaxEvictionsPerSecond: 0.001}, rate
 	both.MaxEvictionsPerSecond = 0.001
 	for name, test := range map[string]struct {
-		by             foresight.Ruleset
-		owner          string
-		delayed, notes int
+		by      foresight.Ruleset
+		owner   string
+		delayed int
+		note    string // of explain
 	}{
-		"a rate":  {rate, "ReplicaSet/web", 1, 1},
-		"a limit": {limit, "ReplicaSet/web", 1, 1},
-		"both":    {both, "ReplicaSet/web", 1, 1},
-		"neither": {foresight.Ruleset{}, "ReplicaSet/web", 0, 0},
-		"pods that the DaemonSet controller deletes": {both, "DaemonSet/web", 0, 0},
+		"a rate":  {rate, "ReplicaSet/web", 1, slow},
+		"a limit": {limit, "ReplicaSet/web", 1, most},
+		"both":    {both, "ReplicaSet/web", 1, most + ", and " + slow},
+		"neither": {foresight.Ruleset{}, "ReplicaSet/web", 0, ""},
+		"pods that the DaemonSet controller deletes": {both, "DaemonSet/web", 0, ""},
 	} {
 		pods := []any{pod("a", ownedBy(test.owner)), pod("b", ownedBy(test.owner))}
 		tainted := judgedBy(test.by, foresight.Focus{}, append(pods, node("n1", timed("gpu:NoExecute", -60)))...)
-		if got := strings.Count(strings.Join(explained(tainted, noon).Notes, "\n"), "so this one may wait for others that are due"); got != test.notes {
-			t.Errorf("%s: explain has %d notes, want %d", name, got, test.notes)
+		if got, _, _ := strings.Cut(strings.Join(explained(tainted, noon).Notes, "\n"), ", so this one may wait for others that are due"); got != test.note {
+			t.Errorf("%s: explain notes %q, want %q", name, got, test.note)
 		}
 		q := ask("gpu:NoExecute")
 		q.Compare, q.Compared = &test.by, name
@@ -102,6 +104,7 @@ func TestAnExplanationSaysWhenThePodGoesAtTheEarliest(t *testing.T) {
 		"one with an earlier deadline": {by: one, a: pod("a", tolerates("gpu", 30)), others: []any{gpu("n1"), pod("b")}, starts: 1000, delayed: 1},
 		"one that a budget may keep":   {by: evicts, a: pod("a"), others: []any{gpu("n1"), pod("0", labelled("app", "web")), budget("web", 1)}, delayed: 1},
 		"one that no budget keeps":     {by: evicts, a: pod("a"), others: []any{gpu("n1"), pod("0"), budget("web", 1)}, starts: 1000, delayed: 1},
+		"long after two":               {by: one, a: pod("a", tolerates("gpu", 5000)), others: []any{gpu("n1"), pod("0"), pod("00")}, delayed: 1},
 		"one of a DaemonSet":           {by: one, a: pod("a"), others: []any{gpu("n1"), pod("0", ownedBy("DaemonSet/d"))}, declined: true},
 		"it is of a DaemonSet":         {by: one, a: pod("a", ownedBy("DaemonSet/d")), others: []any{gpu("n1"), pod("0"), pod("1")}, declined: true},
 	} {

@@ -59,6 +59,8 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		e.Source.Host = node
 		return e
 	}
+	pulled := stoppedOn("n7", -109.5)
+	pulled.Reason = "Pulled"
 	byOriginal := happened("", -110, "TaintManagerEviction", "Marking for deletion Pod shop/a")
 	recreatedAt := func(seconds float64) *v1.Pod {
 		return pod("a", on("n2"), func(p *v1.Pod) { p.CreationTimestamp = metav1.NewTime(at(seconds)) })
@@ -84,7 +86,7 @@ func TestHowAPodWentIsTold(t *testing.T) {
 		{"made again after an obstacle", []any{recreated, node("n2"), start, block}, "the earlier pod's eviction from n1 began at 2026-05-01T11:58:10Z" + because + "; at 2026-05-01T11:58:20Z it was blocked (pdb): The budget needs 1"},
 		{"made again twice", []any{recreated, node("n2"), start, happened("u0", -500, "TaintManagerEviction", strings.ReplaceAll(marked, "n1", "n9"))}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z" + because},
 		{"made again, and the original's event has no UID", []any{recreatedAt(-60), node("n2"), byOriginal}, "an earlier pod of this name was evicted at 2026-05-01T11:58:10Z"},
-		{"made again, and a kubelet stopped the pod that the original evicted", []any{recreatedAt(-60), node("n2"), byOriginal, stoppedOn("n9", -120), stoppedOn("n1", -109), stoppedOn("n8", -70)}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z"},
+		{"made again, and a kubelet stopped the pod that the original evicted", []any{recreatedAt(-60), node("n2"), byOriginal, stoppedOn("n9", -120), pulled, stoppedOn("n1", -109), stoppedOn("n8", -70)}, "an earlier pod of this name was evicted from n1 at 2026-05-01T11:58:10Z"},
 		{"made before the original's event", []any{recreatedAt(-120), node("n2"), byOriginal}, ""},
 		{"made again by others", []any{recreated, node("n2"), killed}, ""},
 		{"made again after it was cancelled", []any{recreated, node("n2"), start, stop}, ""},

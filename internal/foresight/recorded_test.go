@@ -138,8 +138,13 @@ func TestANoteSaysThatTheManagersClockIsAhead(t *testing.T) {
 }
 
 func TestAnAuditSaysWhenAPolicyWouldDelete(t *testing.T) {
-	e := explained(judgedBy(policies(audited(drains("drain"))), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
-	want := []string{"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z (and delete it at 2026-05-01T13:01:00Z) because of taint drain:NoSchedule"}
+	deletes := drains("drain")
+	deletes.Name, deletes.Method, deletes.DeleteAfter = "deletes", policy.Delete, nil
+	e := explained(judgedBy(policies(audited(drains("drain")), audited(deletes)), foresight.Focus{}, node("n1", parsed("drain:NoSchedule")), pod("a", ownedBy("ReplicaSet/a"))), noon)
+	want := []string{
+		"policy drain (Audit) would evict it at 2026-05-01T12:01:00Z (and delete it at 2026-05-01T13:01:00Z) because of taint drain:NoSchedule",
+		"policy deletes (Audit) would delete it at 2026-05-01T12:01:00Z because of taint drain:NoSchedule",
+	}
 	if diff := cmp.Diff(want, e.Prediction.Audits); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

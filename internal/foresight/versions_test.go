@@ -50,6 +50,8 @@ func TestTheOrderOfStatesDoesNotMatter(t *testing.T) {
 		n.UID, n.ResourceVersion = types.UID(uid), revision
 		return n
 	}
+	before, after := gpus(), gpus("xid:NoExecute")
+	before.UID, before.ResourceVersion, after.UID, after.ResourceVersion = "s", "5", "s", "6"
 	gpu := timed("gpu:NoExecute", -5)
 	n1 := node("n1", gpu)
 	for _, c := range []struct {
@@ -68,6 +70,7 @@ func TestTheOrderOfStatesDoesNotMatter(t *testing.T) {
 		{"one version with two contents, and a newer one", []any{n1, goes("u", "7", -90), stays("u", "7", -90), goes("u", "8", -90)}, "shop/a|" + one},
 		{"the older one lacks its phase", []any{n1, versioned(pod("a", in("")), "u", "4", -90), goes("u", "9", -90)}, "shop/a|" + one},
 		{"a node", []any{tainted("n", "5"), tainted("n", "6", gpu), pod("a")}, "shop/a|" + one},
+		{"a slice of devices", []any{node("n1"), before, after, pod("a", using), uses("a", "a", 0)}, "shop/a|" + one},
 		{"a node with two UIDs", []any{tainted("n", "5", gpu), tainted("m", "6", gpu), pod("a")}, "node n1" + twice},
 	} {
 		for _, order := range orders(c.objects) {
@@ -158,5 +161,18 @@ func TestNoPodIsForgottenThatWasReadBeforeTheTaintOfItsNode(t *testing.T) {
 		if p, err := m.Plan(q); err != nil || len(p.Pods) != 1 {
 			t.Errorf("%+v, %v", p, err)
 		}
+	}
+}
+
+func TestNoPodIsForgottenWhoseTaintOnlyLaterRulesName(t *testing.T) {
+	q := foresight.Question{Selection: foresight.Selection{Names: []string{"n2"}}, At: noon}
+	b := foresight.NewBuilder(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection})
+	for _, o := range []any{node("n1", parsed("drain:NoSchedule")), node("n2"), pod("a", ownedBy("ReplicaSet/a"))} {
+		b.Add(o)
+	}
+	b.Judge(policies(drains("drain")))
+	p, err := must(b.Load(foresight.Reading{}, foresight.Moment{At: noon})).Plan(q)
+	if err != nil || len(p.Pods) != 1 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
