@@ -129,7 +129,7 @@ func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
 		if c.namespace != nil {
 			objects = append(objects, c.namespace)
 		}
-		pending := scrubbed(by, foresight.Focus{}, objects...).Pending(noon, nil)
+		pending := scrubbed(by, foresight.Focus{Nodes: &foresight.Selection{}}, objects...).Pending(noon, nil)
 		if got := strings.Join(pending.Incomplete, "|"); got != c.want {
 			t.Errorf("%s: pending: %s", name, got)
 		}

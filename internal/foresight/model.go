@@ -108,7 +108,8 @@ func (n *node) withTaints(taints []v1.Taint) *node {
 // keeps reports whether the pods of a node are kept: it is in question, has taints that may evict, or is not known yet.
 func (o *objects) keeps(node string) bool {
 	n := o.nodes[node]
-	if n == nil || o.focus.Nodes == nil || o.concerned(n) {
+	hidden := func(t v1.Taint) bool { return o.masked != nil && o.rules.hiddenBehind(o.masked, &t) }
+	if n == nil || o.focus.Nodes == nil || o.concerned(n) || slices.ContainsFunc(n.Taints, hidden) {
 		return true
 	}
 	in, _ := o.inQuestion(o.focus.Nodes, n)
