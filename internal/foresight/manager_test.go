@@ -109,6 +109,9 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 			if gaps := strings.Join(p.Incomplete, "|"); p.By != test.by || gaps != test.gaps {
 				t.Errorf("by %q, lacks %q; want %q, %q", p.By, gaps, test.by, test.gaps)
 			}
+			if noted := strings.Contains(strings.Join(p.Notes, "|"), "taint-manager is paused"); noted != rules.paused {
+				t.Errorf("paused: %t, notes %q", rules.paused, p.Notes)
+			}
 			if ended := p.Heartbeat != nil && p.Heartbeat.Ended; ended != test.ended {
 				t.Errorf("no manager runs any longer: %t", ended)
 			}

@@ -73,11 +73,11 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 	r.Notes = slices.Concat(r.Notes, by.resets, by.idle)
 	j := m.reading.Journal
 	pauses := func(h policy.HoldRecord) bool { return h.Holds && h.By == policy.ByPause }
-	switch {
-	case !m.rules.paused && j.guards != nil && slices.ContainsFunc(j.guards.Holds, pauses):
+	if m.rules.paused || j.guards != nil && slices.ContainsFunc(j.guards.Holds, pauses) {
 		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed, except for pods " +
 			"that the DaemonSet controller deletes")
-	case j.guards == nil && (m.rules.Guarded() || j.read[journal.StateObject].err != nil) && !m.unmanaged():
+	}
+	if j.guards == nil && (m.rules.Guarded() || j.read[journal.StateObject].err != nil) && !m.unmanaged() {
 		r.note("%s, so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later",
 			cmp.Or(j.Missing(), "the journal has no record of breakers and pauses"))
 	}
