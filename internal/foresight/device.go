@@ -59,7 +59,7 @@ func (m *Model) predict(by *rulesAt, p *pod, d *device.Cluster) (Prediction, pol
 	if second.EvictedOrHeld() {
 		first.Also = &second
 	}
-	if early := second.Earliest; early != nil && early.Before(*first.At) {
+	if early := second.Earliest; second.Evict && early != nil && early.Before(*first.At) {
 		first.Earliest = early
 	}
 	return first, verdict

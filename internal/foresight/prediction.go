@@ -84,7 +84,7 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 	if by.Audits() {
 		prediction.Audits = by.audits(p, &ne.latest.Node)
 	}
-	latest, earliest := byLatest.First(), byEarliest.First()
+	latest, earliest := firstOrHeld(&byLatest), firstOrHeld(&byEarliest)
 	if prediction.Evict {
 		prediction.SinceFrom = ne.from(latest.Taint)
 	}
@@ -92,11 +92,19 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 		early := *p
 		early.Bound = p.Bound.Add(-time.Second) // the API's times are whole seconds, cut off
 		byEarliest = by.Decide(&early, &ne.earliest.Node)
-		earliest = byEarliest.First()
+		earliest = firstOrHeld(&byEarliest)
 		prediction.Earliest, prediction.ExposedSinceEarliest = utc(earliest.At), utc(earliest.Start)
 		prediction.Reason = unsure(prediction.Reason, latest, earliest)
 	}
 	return ne.orDeleted(p, prediction, by), byLatest
+}
+
+// firstOrHeld returns the verdict of the earliest action or, if the pod is only held, the one that it would have.
+func firstOrHeld(v *policy.Verdict) taint.Verdict {
+	if v.Held.By != 0 && !v.Evicts() {
+		return v.Held.Verdict
+	}
+	return v.First()
 }
 
 // unsure returns the reason with the range in which the countdown has started.

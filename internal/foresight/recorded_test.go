@@ -1,6 +1,7 @@
 package foresight_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -242,6 +243,14 @@ func TestRecordedTripsAndHoldsCount(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAHeldPodMayHaveAnEarlierDeadlineIfTheStartIsUnknown(t *testing.T) {
+	hold := policies(policy.Policy{Name: "h", Method: policy.Hold})
+	p := judgedBy(hold, foresight.Focus{}, node("n1", parsed("gpu:NoExecute")), pod("a", tolerates("gpu", 300))).Pending(noon, nil).Pods[0]
+	if p.Earliest == nil || !p.Earliest.Equal(hoursAgo(9).Add(300*time.Second)) || !strings.Contains(p.Reason, "started between 2026-05-01T03:00:00Z and") {
+		t.Errorf("earliest at %v: %s", p.Earliest, p.Reason)
 	}
 }
 
