@@ -177,7 +177,6 @@ func TestItIsNotedThatUnreachableMayHaveBegunAsNotReady(t *testing.T) {
 	}
 }
 
-// explain shows all taints, so its notes are also about those that evict later than another.
 func TestExplainNotesWhatIsUnknownAboutEachTaint(t *testing.T) {
 	p := pod("a", ownedBy("ReplicaSet/a"), tolerates("drain", 300), tolerates("slow", 36000))
 	p.Spec.Tolerations[0].Effect = v1.TaintEffectNoExecute // counts for the NoSchedule taint of a policy
@@ -377,8 +376,7 @@ func TestTheBudgetsThatSelectAPodAreNamed(t *testing.T) {
 	if diff := cmp.Diff([]foresight.ExplainedBudget{{Name: "web", Admits: 2, Asked: true}}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	dead := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60))
-	requires := budget("web", 0, expects(3), healthy(0, 2))
+	dead, requires := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60)), budget("web", 0, expects(3), healthy(0, 2))
 	for want, objects := range map[foresight.ExplainedBudget][]any{
 		{Name: "web", Asked: true, Stuck: true}: {pod("b", web, unready), requires},
 		{Name: "web", Asked: true}:              {pod("b", web), pod("c", web, in(v1.PodFailed)), requires},

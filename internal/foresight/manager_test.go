@@ -106,11 +106,9 @@ func TestByWhoseRulesPodsAreJudgedAndWhatIsNotKnown(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := m.Pending(noon, nil)
-			if gaps := strings.Join(p.Incomplete, "|"); p.By != test.by || gaps != test.gaps {
-				t.Errorf("by %q, lacks %q; want %q, %q", p.By, gaps, test.by, test.gaps)
-			}
-			if noted := strings.Contains(strings.Join(p.Notes, "|"), "taint-manager is paused"); noted != rules.paused {
-				t.Errorf("paused: %t, notes %q", rules.paused, p.Notes)
+			paused := strings.Contains(strings.Join(p.Notes, "|"), "taint-manager is paused")
+			if gaps := strings.Join(p.Incomplete, "|"); p.By != test.by || gaps != test.gaps || paused != rules.paused {
+				t.Errorf("by %q, lacks %q; want %q, %q; notes %q", p.By, gaps, test.by, test.gaps, p.Notes)
 			}
 			if ended := p.Heartbeat != nil && p.Heartbeat.Ended; ended != test.ended {
 				t.Errorf("no manager runs any longer: %t", ended)

@@ -21,9 +21,10 @@ func scrubbed(by foresight.Ruleset, focus foresight.Focus, objects ...any) *fore
 	return must(b.Load(foresight.Reading{From: "x", Dumped: true, At: noon}, foresight.Moment{At: noon}))
 }
 
+const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so the answer for these pods is unknown"
+
 // A pod that may be on a node in question, or in the focus, is never left out without a word.
 func TestAPodThatAMaskHidesIsCounted(t *testing.T) {
-	const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so the answer for these pods is unknown"
 	mirror := func(p *v1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, v1.MirrorPodAnnotationKey, "x") }
 	for _, c := range []struct {
 		name, selector string
@@ -99,35 +100,30 @@ func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
 
 // The policy may be one of --config, or of --compare.
 func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
-	const unknown = "1 pod has a masked value that decides, in spec.nodeName, a taint, a toleration or a label, so the answer for these pods is unknown"
 	const lacking = "the labels of one namespace (shop), by which policies select, are unknown (these namespaces were not found): pods there count as held"
 	tier, noSchedule := &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "prod"}}, []v1.TaintEffect{v1.TaintEffectNoSchedule}
-	namespace := func(value string) *v1.Namespace {
-		return &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"tier": value}}}
-	}
 	for name, c := range map[string]struct {
 		match     policy.Match
 		taint     string
-		namespace *v1.Namespace
+		namespace string // its label; empty if it is missing
 		want      string // what is unknown
 	}{
-		"a label of the pod":               {policy.Match{PodSelector: tier}, "gpu:NoExecute", namespace("prod"), unknown},
-		"a label of the namespace":         {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", namespace("REDACTED"), unknown},
-		"a label that no policy names":     {policy.Match{}, "gpu:NoExecute", namespace("REDACTED"), ""},
-		"no namespace":                     {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", nil, lacking},
-		"a label of the node":              {policy.Match{NodeSelector: tier}, "gpu:NoExecute", namespace("prod"), unknown},
-		"the taint's value":                {policy.Match{Taints: []policy.Taint{{Key: "gpu", Values: []string{"a"}}}}, "gpu=REDACTED:NoExecute", nil, unknown},
-		"a value that no policy names":     {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "gpu=REDACTED:NoExecute", nil, ""},
-		"the taint's key":                  {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoExecute", nil, unknown},
-		"the key of a trigger":             {policy.Match{Taints: []policy.Taint{{Key: "gpu", Effects: noSchedule}}}, "REDACTED:NoSchedule", nil, unknown},
-		"the key of a taint of no trigger": {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoSchedule", nil, ""},
+		"a label of the pod":               {policy.Match{PodSelector: tier}, "gpu:NoExecute", "prod", unknown},
+		"a label of the namespace":         {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", "REDACTED", unknown},
+		"a label that no policy names":     {policy.Match{}, "gpu:NoExecute", "REDACTED", ""},
+		"no namespace":                     {policy.Match{NamespaceSelector: tier}, "gpu:NoExecute", "", lacking},
+		"a label of the node":              {policy.Match{NodeSelector: tier}, "gpu:NoExecute", "prod", unknown},
+		"the taint's value":                {policy.Match{Taints: []policy.Taint{{Key: "gpu", Values: []string{"a"}}}}, "gpu=REDACTED:NoExecute", "", unknown},
+		"a value that no policy names":     {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "gpu=REDACTED:NoExecute", "", ""},
+		"the taint's key":                  {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoExecute", "", unknown},
+		"the key of a trigger":             {policy.Match{Taints: []policy.Taint{{Key: "gpu", Effects: noSchedule}}}, "REDACTED:NoSchedule", "", unknown},
+		"the key of a taint of no trigger": {policy.Match{Taints: []policy.Taint{{Key: "gpu"}}}, "REDACTED:NoSchedule", "", ""},
 	} {
 		by := policies(policy.Policy{Name: "a", Method: policy.Delete, Match: c.match, Tolerations: &policy.Tolerations{Absent: lasting(0)}})
-		n := node("n1", timed(c.taint, -60))
-		n.Labels["rack"] = "REDACTED"
-		objects := []any{n, pod("a", labelled("tier", "REDACTED"))}
-		if c.namespace != nil {
-			objects = append(objects, c.namespace)
+		objects := []any{node("n1", timed(c.taint, -60)), pod("a", labelled("tier", "REDACTED"))}
+		objects[0].(*v1.Node).Labels["rack"] = "REDACTED"
+		if c.namespace != "" {
+			objects = append(objects, &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"tier": c.namespace}}})
 		}
 		pending := scrubbed(by, foresight.Focus{Nodes: &foresight.Selection{}}, objects...).Pending(noon, nil)
 		if got := strings.Join(pending.Incomplete, "|"); got != c.want {

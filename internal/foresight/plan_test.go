@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -50,9 +49,7 @@ func TestEachPodOfTheNodesGoesOrStays(t *testing.T) {
 		{"the other value was borne for ever", []string{"load=9:NoExecute"}, node("n1", timed("load=1:NoExecute", -60)), pod("a", func(p *v1.Pod) {
 			p.Spec.Tolerations = []v1.Toleration{{Key: "load", Operator: v1.TolerationOpLt, Value: "5"}}
 		}, tolerates("load", 60)), "goes at 1m0s", "load=9"},
-		{"when it was bound is unknown", []string{gpu}, node("n1", timed("disk:NoExecute", -60)), pod("a", tolerates("gpu", -1), tolerates("disk", 300), func(p *v1.Pod) {
-			p.CreationTimestamp, p.Status.Conditions = metav1.Time{}, nil
-		}), "goes at 5m0s", "disk"},
+		{"it was bound after the moment", []string{gpu}, node("n1", timed("disk:NoExecute", -60)), pod("a", tolerates("gpu", -1), tolerates("disk", 300), func(p *v1.Pod) { p.CreationTimestamp, p.Status.Conditions = hoursAgo(-1), nil }), "goes at 5m0s", "disk"},
 		{"the node was made after the moment", []string{gpu}, young, pod("a", tolerates("gpu", 300), tolerates("disk", 90)), "goes at 1m30s", "disk"},
 		{
 			"unreachable takes the place of not-ready",
