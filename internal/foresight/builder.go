@@ -283,7 +283,7 @@ func (b *Builder) versionOf(o metav1.Object, written time.Time) version {
 		created: o.GetCreationTimestamp().Unix(), written: written.UnixMicro(),
 	}
 	var content any = o
-	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil && revision > 0 {
+	if revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64); err == nil {
 		v.revision, content = revision, deciding(o)
 	}
 	if b, isBudget := o.(*policyv1.PodDisruptionBudget); isBudget {

@@ -99,12 +99,13 @@ func (ne *nodeEstimate) predict(p *taint.Pod, by *rulesAt) (Prediction, policy.V
 	return ne.orDeleted(p, prediction, by), byLatest
 }
 
-// firstOrHeld returns the verdict of the earliest action or, if the pod is only held, the one that it would have.
+// firstOrHeld returns the verdict of the earliest action or, if the pod is only held, the one that it would have. A pod
+// that stays has none.
 func firstOrHeld(v *policy.Verdict) taint.Verdict {
-	if v.Held.By != 0 && !v.Evicts() {
-		return v.Held.Verdict
+	if v.Evicts() {
+		return v.First()
 	}
-	return v.First()
+	return v.Held.Verdict
 }
 
 // unsure returns the reason with the range in which the countdown has started.
