@@ -81,7 +81,7 @@ func (n *Note) WhyStays() string { return n.Stays + n.Probably }
 const (
 	DeletedByDaemonSet = ", probably by " + taint.DaemonSetController
 	OutageSpared       = ", but a NoSchedule taint still reports the outage: probably kube-controller-manager has " +
-		"started or changed its leader, or every zone is disrupted"
+		"started or changed its leader, every zone is disrupted, or another client has overwritten the node's taints"
 )
 
 // Overtaken is an eviction that waits in this process while another client deletes its pod, or has set the pod's

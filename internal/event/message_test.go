@@ -51,7 +51,7 @@ func TestMessages(t *testing.T) {
 			"policy drain ignores a taint of the node, and no other one evicts the pod; it was to go because " +
 			`taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is tolerated for 30s by toleration "maintenance op=Exists"`},
 		{spared, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:00Z: the node has no NoExecute taint, " +
-			"but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, or every zone is disrupted; " +
+			"but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, every zone is disrupted, or another client has overwritten the node's taints; " +
 			"it was to go because taint maintenance:NoExecute (countdown started at 2026-05-01T12:00:00Z) is not tolerated"},
 		{deleted, "Cancelling deletion of Pod shop/web-0 on node n1, which was due at 2026-05-01T12:00:00Z and held by policy quarantine: " +
 			"the pod is already being deleted, probably by the DaemonSet controller; " +

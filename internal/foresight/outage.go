@@ -49,7 +49,8 @@ func sparedNote(nodes []SparedNode) string {
 		" the not-ready or unreachable taint only with effect NoSchedule, which starts no countdown. " +
 		"kube-controller-manager adds the NoExecute taints at a limited rate. It adds none while most nodes of the " +
 		"zone are down, and removes them when it starts, when its leader changes, and while every zone is " +
-		"disrupted. With --node-eviction-rate=1 it adds none after such a disruption until it starts again"
+		"disrupted. With --node-eviction-rate=1 it adds none after such a disruption until it starts again. Flux, " +
+		"'kubectl apply' and Terraform remove them if a manifest of the node has taints"
 	if slices.ContainsFunc(nodes, func(n SparedNode) bool { return n.NotReady.IsZero() }) {
 		note += ". 'kubectl describe node " + node + "' shows when it became not ready"
 	}

@@ -119,7 +119,7 @@ func TestWhatHasProbablyEndedAnEvictionIsTold(t *testing.T) {
 		{
 			"alive after a start of kube-controller-manager",
 			[]any{pod("a"), node("n1"), start},
-			when + "the node has no NoExecute taint, but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, or every zone is disrupted",
+			when + "the node has no NoExecute taint, but a NoSchedule taint still reports the outage: probably kube-controller-manager has started or changed its leader, every zone is disrupted, or another client has overwritten the node's taints",
 		},
 		{"alive, and due again", []any{pod("a"), node("n1"), start, happened("uid-a", -50, "TaintManagerEviction", marked)}, ""},
 		{"evicted since", []any{start, happened("uid-a", -50, "TaintManagerEviction", marked)}, "evicted from n1 at 2026-05-01T11:59:10Z, 1m0s after it was due" + because},
