@@ -36,7 +36,7 @@ var tools = []Tool{
 	{
 		Name: "oc adm inspect", depth: 5,
 		place:      regexp.MustCompile(`/(cluster-scoped-resources|namespaces/[^/]+)(/|$)`),
-		namespaces: regexp.MustCompile(`^(?:namespaces/([^/]+)/core/pods|cluster-scoped-resources/core/namespaces/)`),
+		namespaces: regexp.MustCompile(`^namespaces/([^/]+)/core/pods\.`),
 	},
 	{
 		Name: "troubleshoot", depth: 3,
