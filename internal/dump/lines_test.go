@@ -22,6 +22,7 @@ func TestWhatKubectlPrintsBetweenObjectsIsSkipped(t *testing.T) {
 		"logs around JSON":     log + asJSON(t, list) + log + log,
 		"a log after YAML":     list + log,
 		"carriage returns":     strings.ReplaceAll(list+log, "\n", "\r\n"),
+		"a log without an end": log[:strings.LastIndex(log, "\n====")] + log[strings.LastIndex(log, "\n====")+1:] + list,
 		"a long line in a log": asJSON(t, list) + strings.Replace(log, "{\n", strings.Repeat("{", 200_000)+"\n", 1),
 	} {
 		got, err := names(strings.NewReader(text))

@@ -81,7 +81,7 @@ func (l *objectLines) skips(line []byte) bool {
 		l.logs, l.log = true, append([]byte("==== END logs for "), bytes.TrimRight(what, "\r\n")...)
 	case l.log == nil:
 		return len(line) > 0 && strings.IndexByte("WEI", line[0]) >= 0 && message.Match(line)
-	case bytes.Equal(bytes.TrimRight(line, "\r\n"), l.log):
+	case bytes.HasSuffix(bytes.TrimRight(line, "\r\n"), l.log): // the log may end without a line break
 		l.log = nil
 	}
 	return true
