@@ -78,18 +78,20 @@ func toolOf(name string) (t *Tool, root, below string) {
 	return t, root, below
 }
 
-// compressed ends the name of a file that may be compressed.
-const compressed = `(\.(gz|bz2|xz|zst))?$`
+const (
+	compressed = `(\.(gz|bz2|xz|zst))?$` // ends the name of a file that may be compressed
+	resources  = `(nodes|pods|events|namespaces|poddisruptionbudgets)`
+)
 
 // Names of files. Those that have nothing but objects that answers need, and their resources, are wanted: kubectl names
-// texts so. An operating system adds some to archives, and logs may print whole Pods.
+// texts so. Others promise some. An operating system adds some to archives, and logs may print whole Pods.
 var (
 	archives    = regexp.MustCompile(`(?i)\.(tar|tgz|tbz2|txz|tzst|zip)` + compressed)
-	objects     = regexp.MustCompile(`(?i)\.(json|ya?ml|tar|tgz|tbz2|txz|tzst|zip)` + compressed)
-	wantedNames = regexp.MustCompile(`(?i)(^|[/_])(nodes|pods|events|namespaces|poddisruptionbudgets)` +
-		`(\.(json|ya?ml|txt|kyaml))?` + compressed)
-	added = regexp.MustCompile(`(?i)(^|/)(__macosx/|\._)`)
-	logs  = regexp.MustCompile(`(?i)(^|[/._-])(pod|container)?(logs?|previous)` +
+	objects     = regexp.MustCompile(`(?i)\.(json|k?ya?ml|tar|tgz|tbz2|txz|tzst|zip)` + compressed)
+	wantedNames = regexp.MustCompile(`(?i)(^|[/_])` + resources + `(\.(json|k?ya?ml|txt))?` + compressed)
+	promises    = regexp.MustCompile(`(?i)(^|[._-])` + resources + `([._-]|$)`) // such as shop-pods.json
+	added       = regexp.MustCompile(`(?i)(^|/)(__macosx/|\._)`)
+	logs        = regexp.MustCompile(`(?i)(^|[/._-])(pod|container)?(logs?|previous)` +
 		`(/|[._-][^/]*/|(\.\w+)?` + compressed + `)`)
 )
 

@@ -155,7 +155,10 @@ func TestTheTextNullOfRancherIsNullOrEmpty(t *testing.T) {
 func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
 		{"no object", "serverversion.json", `{"major": "1"}`, ""},
-		{"a list of groups", "servergroups.json", `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`, ""},
+		{"a list of resources", "resources.json", `{"kind": "APIResourceList", "apiVersion": "v1", "resources": [{"name": "pods", "kind": "Pod"}]}`, ""},
+		{"a list of resources without a kind", "resources.json", `[{"groupVersion": "v1", "resources": [{"name": "pods", "kind": "Pod"}]}]`, ""},
+		{"an object with a type", "pods.json", `{"type": "service"}`, ""},
+		{"a misspelt kind", "pods.json", `{"kind": "Po", "apiVersion": "v1"}`, "d: pods.json: the object near byte 0 has apiVersion \"v1\" and kind \"Po\" (did you mean apiVersion: v1, kind: Pod?), so objects may be missing"},
 		{"a text", "timestamp", "2026-05-01 12:00:02.1 +0000 UTC m=+0.1\n2026-05-01", ""},
 		{"a log of Pods", "a/current.log", aPod, ""},
 		{"a log in a folder of logs", "a/logs/current.txt", aPod, ""},
@@ -163,6 +166,9 @@ func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 		{"a Status", "x/pods/shop.json", `{"kind": "Status", "apiVersion": "v1", "message": "pods is forbidden"}`, "d: x/pods/shop.json: the object near byte 0 is the Status of a failed request: pods is forbidden, so objects may be missing"},
 		{"errors of troubleshoot", "x/cluster-resources/pods-errors.json", `{"shop": "forbidden"}`, "d: x/cluster-resources/pods-errors.json: a request of troubleshoot failed: \"shop\": \"forbidden\""},
 		{"a message of kubectl", "pods.json", "Error from server (Forbidden): pods is forbidden\n", "d: pods.json: it is a kubectl message: Error from server (Forbidden): pods is forbidden, so objects may be missing"},
+		{"nothing", "shop-pods.json", "", "d: shop-pods.json: it is empty, so objects may be missing"},
+		{"nothing of a namespace", "x/pods-shop.yaml", "", "d: x/pods-shop.yaml: it is empty, so objects may be missing"},
+		{"nothing in a file of another name", "pods/web.yaml", "", ""},
 		{"a login page", "pods.json", "<html>", "d: pods.json: it is HTML: a login page or a proxy answered instead of the API server, so objects may be missing"},
 		{"a page in a file of another name", "index.json", "<html>", ""},
 		{"UTF-16", "nodes.json", "\xff\xfe{\x00", "d: nodes.json: it is in UTF-16 (in PowerShell, use '| Out-File -Encoding utf8 FILE' instead of >), so objects may be missing"},
@@ -355,7 +361,7 @@ func TestFilesThatHaveNoObjectsAreNotReadInAnArchive(t *testing.T) {
 func TestWhatIsNamedLikeLogsIsReadWhereObjectsAre(t *testing.T) {
 	for _, name := range []string{
 		"logs/pods.json", "Pods.JSON", "shop/pods.txt", "log-agent.yaml", "catalogs/a.yml", "namespaces/logs/core/pods.yaml",
-		"namespaces/shop/pods/log/log.yaml", "x/resources/pods/namespaces/logs/previous.json", "x/A.ZIP",
+		"shop.kyaml", "namespaces/shop/pods/log/log.yaml", "x/resources/pods/namespaces/logs/previous.json", "x/A.ZIP",
 	} {
 		text := aPod
 		if strings.HasSuffix(name, "ZIP") {
