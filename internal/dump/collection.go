@@ -77,7 +77,7 @@ func (c *Collection) add(object metav1.Object, listed bool, in place) {
 		if listed {
 			c.PodLists[object.GetNamespace()] = true
 		}
-		if c.Tool == nil && !in.alone() { // a tool may write a folder for each pod
+		if !in.alone() {
 			c.pods[in.folder()] = true
 		}
 	}
@@ -103,7 +103,7 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 	ahead, _ := from.Peek(from.Size()) // the next read returns an error again
 	r := &reader{
 		Decoder: &t.decoder, tree: t, collection: t.collection(p), file: p, lines: &objectLines{from: from},
-		promising: wantedBegins.Match(ahead) || wantedNames.MatchString(p.path),
+		promising: wantedBegins.Match(ahead) || promises.MatchString(path.Base(p.path)),
 	}
 	err := r.lines.failure(r.all())
 	if r.lines.logs {

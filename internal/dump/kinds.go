@@ -178,8 +178,8 @@ func impossible(object metav1.Object) (errs field.ErrorList) {
 		}
 	}
 	return slices.DeleteFunc(errs, func(e *field.Error) bool {
-		text, isText := e.BadValue.(string)
-		return isText && Masked(text) // an effect is no string
+		text, _ := e.BadValue.(string) // an effect is none
+		return Masked(text)
 	})
 }
 

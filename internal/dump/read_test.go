@@ -510,15 +510,18 @@ deprecatedCount: 2
 }
 
 func TestAnEmptySelectorSelectsNothingInTheFirstVersionOfBudgets(t *testing.T) {
-	for version, nothing := range map[string]bool{"policy/v1": false, "policy/v1beta1": true} {
-		text := "apiVersion: " + version + "\nkind: PodDisruptionBudget\nmetadata: {name: a, namespace: b}\nspec: {selector: {}}\n"
+	for budget, nothing := range map[string]bool{
+		"policy/v1\nspec: {selector: {}}": false, "policy/v1beta1\nspec: {selector: {}}": true, "policy/v1beta1\nspec: {}": true,
+		"policy/v1beta1\nspec: {selector: {matchLabels: {a: b}}}": false,
+	} {
+		text := "kind: PodDisruptionBudget\nmetadata: {name: a, namespace: b}\napiVersion: " + budget
 		err := dump.ReadAlone(strings.NewReader(text), func(o any, _ []time.Time) {
 			if selector := o.(*policyv1.PodDisruptionBudget).Spec.Selector; (selector == nil) != nothing {
-				t.Errorf("%s: got %v", version, selector)
+				t.Errorf("%s: got %v", budget, selector)
 			}
 		})
 		if err != nil {
-			t.Errorf("%s: %v", version, err)
+			t.Errorf("%s: %v", budget, err)
 		}
 	}
 }
