@@ -425,6 +425,18 @@ func TestWhatIsTooLargeIsRefusedBeforeItFillsTheMemory(t *testing.T) {
 	}
 }
 
+// Each of them may have as many bytes of items that wait for its kind as one list may have.
+func TestSortedListsOfAnySizeInAllAreRead(t *testing.T) {
+	list := `{"apiVersion": "v1", "items": [{"x": "` + strings.Repeat("x", 28<<20) + `"}], "kind": "ServiceList"}`
+	var lists []io.Reader
+	for range 10 {
+		lists = append(lists, strings.NewReader(list))
+	}
+	if _, err := names(io.MultiReader(lists...)); err != nil {
+		t.Error(err)
+	}
+}
+
 // forever is an endless text.
 type forever string
 

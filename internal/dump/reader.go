@@ -47,7 +47,7 @@ type reader struct {
 	line       int              // the line at which the piece of YAML begins that is being read; 0 in JSON
 
 	promising bool // a file with objects that are read
-	held      int  // bytes of the items that wait for the kind of their list
+	held      int  // bytes of the items that wait for the kind of their list, in a list that is in no other
 }
 
 // object is an object or a list. Its members are decoded when its kind is known.
@@ -266,7 +266,7 @@ func (r *reader) place() string {
 // json returns an error that names the defect of the text itself and its place.
 func (r *reader) json() (err error) {
 	r.text.R = r.lines
-	for r.Reset(&r.text, lenient); err == nil; {
+	for r.Reset(&r.text, lenient); err == nil; r.held = 0 {
 		err = r.value(nil)
 	}
 	syntax, invalid := errors.AsType[*jsontext.SyntacticError](err)

@@ -221,7 +221,7 @@ func (y *yamlReader) pass() error {
 func (y *yamlReader) finish() error {
 	err := y.pass()
 	list := y.list
-	if y.list = nil; list != nil && err == nil {
+	if y.list, y.held = nil, 0; list != nil && err == nil {
 		err = y.reader.take(list, nil)
 	}
 	clear(y.seen)
