@@ -43,6 +43,7 @@ func setUpForesight(env *testscript.Env) error {
 	env.Setenv("API", api.URL)
 	env.Setenv("EXAMPLES", must(filepath.Abs(examplePolicies)))
 	env.Setenv("GORACE", os.Getenv("GORACE"))
+	env.Setenv("MUTANT", os.Getenv("MUTANT")) // of a program built by test/mutants
 	return prepareShop(api, env.WorkDir)
 }
 
