@@ -78,10 +78,10 @@ func toolOf(name string) (t *Tool, root, below string) {
 	return t, root, below
 }
 
-const (
-	compressed = `(\.(gz|bz2|xz|zst))?$` // ends the name of a file that may be compressed
-	resources  = `(nodes|pods|events|namespaces|poddisruptionbudgets)`
-)
+// compressed ends the name of a file that may be compressed.
+const compressed = `(\.(gz|bz2|xz|zst))?$`
+
+const resources = `(nodes|pods|events|namespaces|poddisruptionbudgets)`
 
 // Names of files. Those that have nothing but objects that answers need, and their resources, are wanted: kubectl names
 // texts so. Others promise some. An operating system adds some to archives, and logs may print whole Pods.

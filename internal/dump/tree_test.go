@@ -243,9 +243,10 @@ func TestFoldersWithNodesOfTheirOwnAreRefused(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	got, err := treeOf(func(tree *dump.Tree) error {
-		return errors.Join(tree.File("a", strings.NewReader(aNode)), tree.File("b", strings.NewReader(aNode)))
+		return errors.Join(tree.File("a", strings.NewReader(aNode)), tree.File("b", strings.NewReader(aNode)),
+			tree.Folder("d", folder(map[string]string{"all.yaml": aNode + aPod})), tree.File("e", strings.NewReader(aPod)))
 	})
-	if err != nil || got.objects[""] != 2 {
+	if err != nil || got.objects[""] != 5 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -390,6 +391,13 @@ func TestAZipWithinAnArchiveIsReadIfItIsSmall(t *testing.T) {
 		if err != nil || got.objects["d/x"] != 2 || len(got.objects) != 1 || strings.Join(got.holes, "; ") != want {
 			t.Errorf("%d: got %v, %v, want %s", most, got, err, want)
 		}
+	}
+	got, err := treeOf(func(tree *dump.Tree) error {
+		tree.LimitZip(50)
+		return tree.File("d", strings.NewReader(zipOf(t, map[string]string{"nodes.yaml": aNode})))
+	})
+	if err != nil || got.objects[""] != 1 || len(got.holes) > 0 {
+		t.Errorf("a file of its own: got %v, %v", got, err)
 	}
 }
 
