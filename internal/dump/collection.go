@@ -103,7 +103,7 @@ func (t *Tree) text(p place, from *bufio.Reader) error {
 	ahead, _ := from.Peek(from.Size()) // the next read returns an error again
 	r := &reader{
 		Decoder: &t.decoder, tree: t, collection: t.collection(p), file: p, lines: &objectLines{from: from},
-		promising: wantedBegins.Match(ahead) || promises.MatchString(path.Base(p.path)),
+		promising: wantedBegins.Match(ahead) || promises.MatchString(p.path),
 	}
 	err := r.lines.failure(r.all())
 	if r.lines.logs {

@@ -83,13 +83,13 @@ const compressed = `(\.(gz|bz2|xz|zst))?$`
 
 const resources = `(nodes|pods|events|namespaces|poddisruptionbudgets)`
 
-// Names of files. Those that have nothing but objects that answers need, and their resources, are wanted: kubectl names
-// texts so. Others promise some. An operating system adds some to archives, and logs may print whole Pods.
+// Names of files. Those of nothing but objects that answers need, and their resources, are wanted: kubectl names texts
+// so. Others, such as pods/shop.json, promise some. Systems add some to archives, and logs may print whole Pods.
 var (
 	archives    = regexp.MustCompile(`(?i)\.(tar|tgz|tbz2|txz|tzst|zip)` + compressed)
 	objects     = regexp.MustCompile(`(?i)\.(json|k?ya?ml|tar|tgz|tbz2|txz|tzst|zip)` + compressed)
 	wantedNames = regexp.MustCompile(`(?i)(^|[/_])` + resources + `(\.(json|k?ya?ml|txt))?` + compressed)
-	promises    = regexp.MustCompile(`(?i)(^|[._-])` + resources + `([._-]|$)`) // such as shop-pods.json
+	promises    = regexp.MustCompile(`(?i)(\b|_)(` + resources + `([._-][^/]*)?$|(nodes|pods|events|[a-z-]+budgets)/)`)
 	added       = regexp.MustCompile(`(?i)(^|/)(__macosx/|\._)`)
 	logs        = regexp.MustCompile(`(?i)(^|[/._-])(pod|container)?(logs?|previous)` +
 		`(/|[._-][^/]*/|(\.\w+)?` + compressed + `)`)
