@@ -331,7 +331,7 @@ func (c *collected) check(s *Scope, of *foresight.Builder, r *foresight.Reading)
 	case of.Pods("") == 0:
 		return hint.Add(fmt.Errorf("%s has no pods", c), howToWrite)
 	case namespace != "" && of.Pods(namespace) == 0 && slices.Contains(c.namespaces, namespace):
-		r.Notes = append(r.Notes, "there are no pods in namespace "+namespace)
+		r.Notes = append(r.Notes, c.String()+" has no pods in namespace "+namespace)
 	case namespace != "" && of.Pods(namespace) == 0:
 		return hint.Add(fmt.Errorf("%s has no pods in namespace %s%s", c, namespace,
 			flags.Nearest(namespace, of.Namespaces())), "%s", c.Hint(""))
