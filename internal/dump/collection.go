@@ -77,7 +77,7 @@ func (c *Collection) add(object metav1.Object, listed bool, in place) {
 		if listed {
 			c.PodLists[object.GetNamespace()] = true
 		}
-		if !in.alone() {
+		if c.Tool == nil && !in.alone() { // a tool may write a folder for each pod
 			c.pods[in.folder()] = true
 		}
 	}
