@@ -239,7 +239,7 @@ func (c *collected) addHoles(s *Scope, from *dump.Collection, r *foresight.Readi
 	case tool.Namespaces != nil && !slices.ContainsFunc(in, unusual):
 		what := fmt.Sprintf("%s has pods of the namespaces %s only, which is all that %s writes without %s", c,
 			flags.JoinWords(tool.Namespaces, "and"), tool.Name, tool.Flag)
-		addHole(r, what, s.Focus.Namespace == "" || unusual(s.Focus.Namespace))
+		addHole(r, what, unusual(s.Focus.Namespace))
 	case !from.Namespaces[""]:
 		addHole(r, fmt.Sprintf("%s has pods of the namespaces %s; if there are others, their pods are missing", c,
 			foresight.ShortList(in)), s.Focus.Namespace == "" && s.Pod == "" && !s.Scheduled)
