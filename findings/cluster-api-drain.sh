@@ -81,12 +81,10 @@ END
     >"$work/build.log" 2>&1 || fail "cannot build the drain: $(tail -3 "$work/build.log")"
 }
 
-being_deleted() { [[ -n $(k get pod "$1" -o 'jsonpath={.metadata.deletionTimestamp}') ]]; }
-
 build_drain
 start_controlplane
-module sigs.k8s.io/cluster-api@v1.14.2
-k apply -f "$(find "$module" -name '*_machinedrainrules.yaml')" >/dev/null
+source=$(cd "$work/drain" && go list -mod=mod -m -f '{{.Dir}}' sigs.k8s.io/cluster-api)
+k apply -f "$source/core/config/crd/bases/cluster.x-k8s.io_machinedrainrules.yaml" >/dev/null
 node n1 True
 node n2 True
 pod tainted ", tolerationSeconds: 0"
@@ -95,7 +93,7 @@ pod guarded
 k create poddisruptionbudget guarded --selector=app=guarded --min-available=1 >/dev/null
 until_true 60 has 1 k get poddisruptionbudget guarded -o 'jsonpath={.status.expectedPods}'
 node n1 Unknown
-until_true 60 being_deleted tainted
+until_true 60 has "tainted " terminating tainted
 
 "$work/drainer" "$work/kubeconfig" 2>"$work/drainer.log" | tee "$work/seen"
 seconds() { sed -n "s/^$1 //p" "$work/seen"; }

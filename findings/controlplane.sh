@@ -147,7 +147,7 @@ running() {
 
 bound() { [[ -n $(k get pods -l "$1" -o 'jsonpath={.items[0].spec.nodeName}') ]]; }
 
-# terminating APP prints the pods with the label app=APP that are being deleted, each with a space after it.
+# terminating [APP] prints the pods with the label app=APP, or all, that are being deleted, each with a space after it.
 terminating() {
-  k get pods -l "app=$1" -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'
+  k get pods ${1:+-l "app=$1"} -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'
 }

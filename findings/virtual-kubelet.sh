@@ -17,7 +17,6 @@ start_virtual_kubelet() {
 }
 
 phases() { k get pods -o 'jsonpath={.items[*].status.phase}'; }
-deleting() { k get pods -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'; }
 
 module github.com/virtual-kubelet/virtual-kubelet@v1.14.1
 go build -C "$module" -o "$work/virtual-kubelet" ./cmd/virtual-kubelet 2>/dev/null
@@ -47,15 +46,15 @@ until_true 20 has "Succeeded Succeeded" phases
 ended=$SECONDS
 echo "both pods have ended: $(k get pods --no-headers)"
 sleep 45
-has "hour minute-0 " deleting || fail "45 s later, these pods are still there: $(deleting)"
-until_true 60 has "hour " deleting
+has "hour minute-0 " terminating || fail "45 s later, these pods are still there: $(terminating)"
+until_true 60 has "hour " terminating
 echo "minute-0 was there for $((SECONDS - ended)) s more; hour still is"
 until_true 20 has Pending k get pod minute-0 -o 'jsonpath={.status.phase}'
 
 kill -TERM "$virtual_kubelet"
 wait "$virtual_kubelet" || true
-has "hour " deleting || fail "the stop has removed it"
+has "hour " terminating || fail "the stop has removed it"
 start_virtual_kubelet
 restarted=$SECONDS
-until_true 60 has "" deleting
+until_true 60 has "" terminating
 echo "hour is gone $((SECONDS - restarted)) s after virtual-kubelet's restart"
