@@ -66,7 +66,9 @@ func Of(object any) any {
 func claimOf(c *resourcev1.ResourceClaim) *Claim {
 	claim := &Claim{Name: c.Name, Extended: c.Annotations[resourcev1.ExtendedResourceClaimAnnotation] == "true"}
 	for _, user := range c.Status.ReservedFor {
-		claim.Pods = append(claim.Pods, user.UID) // that of a PodGroup is no pod's
+		if user.APIGroup == "" && user.Resource == "pods" {
+			claim.Pods = append(claim.Pods, user.UID)
+		}
 	}
 	for _, r := range cmp.Or(c.Status.Allocation, new(resourcev1.AllocationResult)).Devices.Results {
 		allocated := Allocated{ID: ID{r.Driver, r.Pool, r.Device}}

@@ -111,6 +111,8 @@ func TestDecide(t *testing.T) {
 	shared.Status.ReservedFor = append(shared.Status.ReservedFor[:0:0], resourcev1.ResourceClaimConsumerReference{Resource: "pods", UID: "another"}, shared.Status.ReservedFor[0])
 	others := claim("c", []string{"n/a"})
 	others.Status.ReservedFor[0].UID = "another"
+	group := claim("c", []string{"n/a"})
+	group.Status.ReservedFor[0] = resourcev1.ResourceClaimConsumerReference{APIGroup: "scheduling.k8s.io", Resource: "podgroups", UID: "uid"}
 	free := claim("c", nil)
 	free.Status.Allocation = nil
 	untimed := xid
@@ -138,6 +140,7 @@ func TestDecide(t *testing.T) {
 		"a claim without an allocation has no devices":             {v372, []any{tainted, free}, "stays"},
 		"a claim that is reserved for another pod does not count":  {v372, []any{tainted, others}, "stays"},
 		"a shared claim counts for each pod":                       {v372, []any{tainted, shared}, "goes at 0s"},
+		"a PodGroup is no pod":                                     {v372, []any{tainted, group}, "stays"},
 		"a taint without timeAdded counts from now":                {v372, []any{slice("s", "n", 1, untimed), claim("c", []string{"n/a"}, tolerates("xid", 7))}, "goes at 7s"},
 
 		"a toleration with seconds delays the eviction":               {v372, []any{slice("s", "n", 1, taint("xid:NoExecute", 5)), claim("c", []string{"n/a"}, tolerates("xid", 60))}, "goes at 1m5s"},

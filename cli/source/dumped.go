@@ -56,7 +56,7 @@ func (d *dumped) read(_ context.Context, s *Scope, to *foresight.Builder) (r for
 	tree := dump.NewTree(func(root string) dump.Visit {
 		c := &collected{dumped: d, to: to.New(dump.Masked), pages: d.location.none(), podsIn: map[string]bool{}}
 		c.pages.Lease.Unknown = d.String() + " has no Lease of a manager"
-		if s.Pod != "" {
+		if s.Pod != "" && (s.Running != nil || s.Rules.Limited()) {
 			c.to.SetWholeCluster(c.to.WholeCluster())
 		}
 		all[root] = c

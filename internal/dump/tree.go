@@ -100,13 +100,13 @@ func (p place) in(name string) place {
 
 // Folder reads the files below a folder. Links are followed to files that fsys has: it must not lead out of the folder.
 func (t *Tree) Folder(argument string, fsys fs.FS) error {
-	return fs.WalkDir(fsys, ".", func(name string, _ fs.DirEntry, err error) error {
-		if err != nil {
+	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err // it names the folder
 		}
 		info, err := fs.Stat(fsys, name)
 		if err != nil || !info.Mode().IsRegular() {
-			return nil //nolint:nilerr // a link that leads nowhere or out of the folder, a folder, or a device
+			return nil //nolint:nilerr // a link that leads nowhere or out of the folder, or a device
 		}
 		open := func() (io.ReadCloser, error) { return fsys.Open(name) }
 		return t.member(place{argument: argument}.in(name), open)

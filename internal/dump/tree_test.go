@@ -155,6 +155,7 @@ func TestTheTextNullOfRancherIsNullOrEmpty(t *testing.T) {
 func TestWhatMayBeMissingInAFolderIsNamed(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
 		{"no object", "serverversion.json", `{"major": "1"}`, ""},
+		{"a list of groups", "servergroups.json", `{"kind": "APIGroupList", "apiVersion": "v1", "groups": []}`, ""},
 		{"a list of resources", "resources.json", `{"kind": "APIResourceList", "apiVersion": "v1", "resources": [{"name": "pods", "kind": "Pod"}]}`, ""},
 		{"a list of resources without a kind", "resources.json", `[{"groupVersion": "v1", "resources": [{"name": "pods", "kind": "Pod"}]}]`, ""},
 		{"an object with a type", "pods.json", `{"type": "service"}`, ""},

@@ -178,7 +178,8 @@ func TestExplainShowsTheTaintsOfTheNodeAndOfTheDevices(t *testing.T) {
 
 func TestAPlanOfNodesCountsPodsThatTaintsOfDevicesEvict(t *testing.T) {
 	p := asked(ask("slow:NoExecute"), kubernetes, node("n1"), node("n2"), gpus("xid:NoExecute"),
-		pod("a", using, tolerates("slow", 60)), uses("a", "a", 0), pod("b", using), uses("b", "a", 30), pod("c", using, on("n2")), uses("c", "a", 0))
+		pod("a", using, tolerates("slow", 60)), uses("a", "a", 0), pod("b", using), uses("b", "a", 30), pod("c", using, on("n2")), uses("c", "a", 0),
+		pod("d", using), uses("d", "a", 0))
 	var got []string
 	for _, p := range p.Pods {
 		got = append(got, p.Name+" "+p.Effect)
@@ -186,7 +187,7 @@ func TestAPlanOfNodesCountsPodsThatTaintsOfDevicesEvict(t *testing.T) {
 			got = append(got, "also since "+p.Also.SinceFrom)
 		}
 	}
-	if diff := cmp.Diff([]string{"a anyway", "also since plan", "b sooner", "also since timeAdded", "c anyway"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"a anyway", "also since plan", "b sooner", "also since timeAdded", "c anyway", "d anyway", "also since timeAdded"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -66,7 +66,9 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		labels, ok := m.namespaces[name]
 		return labels, ok
 	}})
-	core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
+	if by.Guarded() {
+		core.Step(from, breaker.NodesChanged{Changes: m.nodeChanges(present)})
+	}
 	journaled := m.reading.Journal.journaled(from)
 	if journaled.Known {
 		core.Foresee(from, journaled)
@@ -74,7 +76,7 @@ func (m *Model) rulesAt(by *Ruleset, at time.Time, changed map[string][]v1.Taint
 		core.Step(from, breaker.Ready{})
 	}
 	var resets []string
-	if ahead {
+	if by.Guarded() && ahead {
 		for _, r := range resetsUntil(at, core) {
 			resets = append(resets, "breaker "+r.Words()+resetsBy(r.at))
 		}
