@@ -48,6 +48,19 @@ func (o *objects) inQuestion(s *Selection, n *node) (in, hidden bool) {
 	return o.selects(s.Selector, n.Labels)
 }
 
+// mayChange reports whether a mask hides whether one of these taints is what the changes set or remove.
+func (o *objects) mayChange(changes []Change, taints []v1.Taint) bool {
+	return o.masked != nil && slices.ContainsFunc(taints, func(t v1.Taint) bool {
+		return slices.ContainsFunc(changes, func(c Change) bool {
+			if o.masked(t.Key) {
+				t.Key = c.Taint.Key
+				return c.concerns(&t)
+			}
+			return !c.Remove && o.masked(t.Value) && c.concerns(&t)
+		})
+	})
+}
+
 // leaveOutMasked leaves out the pods about which a masked value may decide.
 func (m *Model) leaveOutMasked() {
 	for key, p := range m.pods {

@@ -98,6 +98,30 @@ func TestANodeThatMayBeSelectedIsCounted(t *testing.T) {
 	}
 }
 
+// The taint that a change sets or removes may be one of which a mask hides the key or the value.
+func TestANodeIsCountedIfAMaskHidesTheTaintThatAChangeConcerns(t *testing.T) {
+	const unknown = "1 node has a masked value that decides, in a taint, so the answer for these nodes is unknown"
+	for _, c := range []struct{ taint, change, want string }{
+		{"REDACTED:NoExecute", "gpu=a:NoExecute", "added: " + unknown},
+		{"REDACTED:NoExecute", "gpu=a:NoSchedule", "added: "},
+		{"gpu=REDACTED:NoExecute", "gpu=a:NoExecute", "replaced: " + unknown},
+		{"gpu=REDACTED:NoExecute", "gpu:NoExecute-", "removed: "},
+		{"disk=REDACTED:NoExecute", "gpu=a:NoExecute", "added: "},
+		{"REDACTED:NoSchedule", "gpu-", "cannot tell which nodes have the taint gpu: " + unknown},
+		{"REDACTED:NoSchedule", "gpu:NoExecute-", "taint gpu:NoExecute not found on n1"},
+	} {
+		q := ask(c.change)
+		p, err := scrubbed(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, node("n1", timed(c.taint, -60))).Plan(q)
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = p.Nodes[0].Changes[0].Change + ": " + strings.Join(p.Incomplete, "|")
+		}
+		if got != c.want {
+			t.Errorf("%s, changed by %s: got %s", c.taint, c.change, got)
+		}
+	}
+}
+
 // The policy may be one of --config, or of --compare.
 func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
 	const lacking = "the labels of one namespace (shop), by which policies select, are unknown (these namespaces were not found): pods there count as held"
@@ -129,7 +153,7 @@ func TestAPodIsCountedIfAMaskHidesItsPolicy(t *testing.T) {
 		if got := strings.Join(pending.Incomplete, "|"); got != c.want {
 			t.Errorf("%s: pending: %s", name, got)
 		}
-		q := ask("disk:NoExecute")
+		q := ask("disk:PreferNoSchedule")
 		q.Compare = &by
 		p := must(scrubbed(foresight.Ruleset{}, foresight.Focus{}, objects...).Plan(q))
 		if got := strings.Join(p.Incomplete, "|"); got != c.want || p.BudgetsUnknown {

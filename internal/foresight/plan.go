@@ -172,18 +172,19 @@ func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, h
 		return nil, nil, err
 	}
 	taints = map[string][]v1.Taint{}
-	masked := 0
+	masked, tainted := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(m.nodes)) {
 		n := m.nodes[name]
 		in, unknown := m.inQuestion(&q.Selection, n)
 		countIf(&masked, unknown)
 		if in {
+			countIf(&tainted, m.mayChange(q.Changes, n.Taints))
 			after, done := apply(q.Changes, n.Taints)
 			taints[name] = after
 			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 		}
 	}
-	hidden = masking(masked, "node", "a label that the selector names")
+	hidden = slices.Concat(masking(masked, "node", "a label that the selector names"), masking(tainted, "node", "a taint"))
 	switch {
 	case len(taints) > 0:
 	case masked > 0:
@@ -194,7 +195,11 @@ func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, h
 	}
 	for _, c := range q.Changes {
 		t := c.Taint.ToString()
-		if lack := nodesWith(plan.Nodes, Absent, t); c.Remove && len(lack) == len(plan.Nodes) {
+		switch lack := nodesWith(plan.Nodes, Absent, t); {
+		case !c.Remove || len(lack) < len(plan.Nodes):
+		case tainted > 0:
+			return nil, nil, fmt.Errorf("cannot tell which nodes have the taint %s: %s", t, hidden[len(hidden)-1])
+		default:
 			what := "taint " + t + " not found on " + ShortList(lack)
 			return nil, nil, &QuestionError{What: what, Kubectl: "describe nodes"}
 		}
