@@ -48,7 +48,12 @@ build() {
   cp "$here/../$program" "$work/kubernetes"
 }
 
+# certificate makes the certificate of the API server, of its administrator and of webhooks; the files $work/certs/tls.*
+# are links to it.
 certificate() {
+  mkdir "$work/certs"
+  ln -s ../crt "$work/certs/tls.crt"
+  ln -s ../key "$work/certs/tls.key"
   openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout "$work/key" -out "$work/crt" -subj "/O=system:masters/CN=admin" \
     -addext "subjectAltName=IP:127.0.0.1" -addext "extendedKeyUsage=serverAuth,clientAuth" 2>/dev/null
 }
@@ -100,6 +105,21 @@ module() {
   cp -r "$dir" "$module"
   chmod -R u+w "$module"
   echo "building $1"
+}
+
+# webhook PORT PATH GROUP/VERSION RESOURCE registers a mutating webhook of this machine.
+webhook() {
+  k create -f - >/dev/null <<END
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: $4}
+webhooks:
+- name: $4.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {url: "https://127.0.0.1:$1/$2", caBundle: $(base64 -w0 "$work/crt")}
+  rules: [{apiGroups: ["$([[ $3 != */* ]] || echo "${3%/*}")"], apiVersions: ["${3##*/}"], operations: [CREATE], resources: [$4]}]
+END
 }
 
 # until_true SECONDS COMMAND... repeats the command until it succeeds.

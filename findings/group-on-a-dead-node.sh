@@ -18,9 +18,6 @@ start_lws() {
   go build -C "$module" -o "$work/lws" ./cmd
   k create -f "$module/config/crd/bases" >/dev/null
   port=$(free_port)
-  mkdir "$work/certs"
-  cp "$work/crt" "$work/certs/tls.crt"
-  cp "$work/key" "$work/certs/tls.key"
   cat >"$work/lws.yaml" <<END
 apiVersion: config.lws.x-k8s.io/v1alpha1
 kind: Configuration
@@ -32,23 +29,8 @@ health: {healthProbeBindAddress: "127.0.0.1:$(free_port)"}
 END
   KUBECONFIG="$work/kubeconfig" "$work/lws" --config="$work/lws.yaml" >"$work/lws.log" 2>&1 &
   pids+=($!)
-  webhook sets "$port" mutate-leaderworkerset-x-k8s-io-v1-leaderworkerset leaderworkerset.x-k8s.io leaderworkersets
-  webhook pods "$port" mutate--v1-pod "" pods
-}
-
-# webhook NAME PORT PATH GROUP RESOURCE
-webhook() {
-  k create -f - >/dev/null <<END
-apiVersion: admissionregistration.k8s.io/v1
-kind: MutatingWebhookConfiguration
-metadata: {name: $1}
-webhooks:
-- name: $1.lws.example.com
-  admissionReviewVersions: [v1]
-  sideEffects: None
-  clientConfig: {url: "https://127.0.0.1:$2/$3", caBundle: $(base64 -w0 "$work/crt")}
-  rules: [{apiGroups: ["$4"], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [$5]}]
-END
+  webhook "$port" mutate-leaderworkerset-x-k8s-io-v1-leaderworkerset leaderworkerset.x-k8s.io/v1 leaderworkersets
+  webhook "$port" mutate--v1-pod v1 pods
 }
 
 # kubelets removes the pods whose containers the kubelets of healthy nodes would have stopped. n3 is dead.

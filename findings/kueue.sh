@@ -1,0 +1,41 @@
+# Sourced by findings about Kueue: sigs.k8s.io/kueue 0.17.0 (its controllers and webhooks, with the integration of pods).
+# Kueue runs next to the control plane of controlplane.sh, and the LocalQueue q of the namespace default has 9 CPUs.
+source "$(dirname "${BASH_SOURCE[0]}")/controlplane.sh"
+
+# start_kueue GATES builds and starts Kueue with these feature gates.
+start_kueue() {
+  local port
+  module sigs.k8s.io/kueue@v0.17.0
+  sed -i "s#/etc/kueue/metrics/certs#$work/certs#" "$module/cmd/kueue/main.go"
+  go build -C "$module" -trimpath -o "$work/kueue" ./cmd/kueue
+  k create -f "$module/config/components/crd/bases" >/dev/null
+  k wait --for=condition=Established crd --all --timeout=60s >/dev/null
+  port=$(free_port)
+  cat >"$work/kueue.yaml" <<END
+apiVersion: config.kueue.x-k8s.io/v1beta2
+kind: Configuration
+webhook: {port: $port, host: 127.0.0.1, certDir: $work/certs}
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+metrics: {bindAddress: "0"}
+health: {healthProbeBindAddress: "127.0.0.1:$(free_port)"}
+integrations: {frameworks: [pod]}
+END
+  KUBECONFIG="$work/kubeconfig" "$work/kueue" --config="$work/kueue.yaml" --feature-gates="VisibilityOnDemand=false$1" \
+    >"$work/kueue.log" 2>&1 &
+  pids+=($!)
+  webhook "$port" mutate--v1-pod v1 pods
+  webhook "$port" mutate-kueue-x-k8s-io-v1beta2-clusterqueue kueue.x-k8s.io/v1beta2 clusterqueues
+  webhook "$port" mutate-kueue-x-k8s-io-v1beta2-workload kueue.x-k8s.io/v1beta2 workloads
+  cat >"$work/queue.yaml" <<END
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: any}}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: all}
+spec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: any, resources: [{name: cpu, nominalQuota: 9}]}]}]}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: q}, spec: {clusterQueue: all}}
+END
+  until_true 60 k apply -f "$work/queue.yaml"
+}
