@@ -1,4 +1,4 @@
-# Sourced by findings about Kueue: sigs.k8s.io/kueue 0.17.0 (its controllers and webhooks, with the integration of pods).
+# Sourced by findings about Kueue: sigs.k8s.io/kueue 0.17.0 (its controllers and webhooks, with the integrations of pods and Jobs).
 # Kueue runs next to the control plane of controlplane.sh, and the LocalQueue q of the namespace default has 9 CPUs.
 source "$(dirname "${BASH_SOURCE[0]}")/controlplane.sh"
 
@@ -19,12 +19,13 @@ leaderElection: {leaderElect: false}
 internalCertManagement: {enable: false}
 metrics: {bindAddress: "0"}
 health: {healthProbeBindAddress: "127.0.0.1:$(free_port)"}
-integrations: {frameworks: [pod]}
+integrations: {frameworks: [pod, batch/job]}
 END
   KUBECONFIG="$work/kubeconfig" "$work/kueue" --config="$work/kueue.yaml" --feature-gates="VisibilityOnDemand=false$1" \
     >"$work/kueue.log" 2>&1 &
   pids+=($!)
   webhook "$port" mutate--v1-pod v1 pods
+  webhook "$port" mutate-batch-v1-job batch/v1 jobs
   webhook "$port" mutate-kueue-x-k8s-io-v1beta2-clusterqueue kueue.x-k8s.io/v1beta2 clusterqueues
   webhook "$port" mutate-kueue-x-k8s-io-v1beta2-workload kueue.x-k8s.io/v1beta2 workloads
   cat >"$work/queue.yaml" <<END
