@@ -94,7 +94,7 @@ func (p *Process) within(s *podView, v verdict, deadline time.Duration) error {
 	if deadline < v.lo {
 		return Broken(Early, "%s plans pod %s for %v, before %v: %s", p.Name, s.pod.UID, deadline, v.lo, v.cause)
 	}
-	const cutOff = far - 24*time.Hour // moments are cut off at far, each by its own clock
+	const cutOff = Far - 24*time.Hour // moments are cut off at Far, each by its own clock
 	if deadline > v.hi && v.hi < cutOff && !p.oracle.Governed {
 		return Broken(Late, "%s plans pod %s for %v, after %v: %s", p.Name, s.pod.UID, deadline, v.hi, v.cause)
 	}
@@ -117,7 +117,7 @@ func (p *Process) Called(at time.Duration, uid types.UID, deadline time.Duration
 	case at < v.lo:
 		return Broken(Early, "%s calls for pod %s at %v, before %v: %s", p.Name, uid, at, v.lo, v.cause)
 	case p.oracle.Rated:
-		v.hi = far // the call may be because of a taint that is due later
+		v.hi = Far // the call may be because of a taint that is due later
 	}
 	return p.within(s, v, deadline)
 }
@@ -223,9 +223,9 @@ func (p *Process) Ends(at, quiet, grace time.Duration, held func(*v1.Pod) bool) 
 }
 
 // dueBy returns the latest deadline that a pod may have by the true history alone, for a process that has seen
-// nothing before the moment quiet; far if the pod stays.
+// nothing before the moment quiet; Far if the pod stays.
 func (o *Oracle) dueBy(story *podStory, quiet time.Duration) time.Duration {
-	due := far
+	due := Far
 	for _, node := range o.nodes {
 		if node.name != story.pod.Spec.NodeName || node.gone != none || mirrors(story.pod) {
 			continue

@@ -20,11 +20,11 @@ const standing = math.MaxInt
 // state is a taint with one value, as a process was shown it, with the bounds of its start.
 type state struct {
 	pair
+	span                  // bounds of its start
 	added    *metav1.Time // its timeAdded, as last shown
-	lo, hi   time.Duration
-	recorded span // bounds of its start as it is recorded, by the API server's clock
-	from, to int  // the steps of the life at which the state was present: from ≤ step < to
-	seen     bool // the process saw it appear
+	recorded span         // bounds of its start as it is recorded, by the API server's clock
+	from, to int          // the steps of the life at which the state was present: from ≤ step < to
+	seen     bool         // the process saw it appear
 }
 
 // pair is the key and the value of a taint.
@@ -41,12 +41,10 @@ type life struct {
 	shown    []int64 // by step, which is a showing that has changed the life: the node's version
 	total    int     // number of states so far, including those of adopted records
 
-	// found means that the process has not seen the taint appear, but found it after a gap. It last saw the node
-	// without the taint at the version absentAt, if at all.
-	found    bool
-	foundAs  []*v1.Taint
+	// foundIn is the node as it was found after a gap; nil if the process has seen the taint appear. The process last
+	// saw the node without the taint at the version absentAt, if at all.
+	foundIn  *v1.Node
 	foundBy  time.Duration // when it was found
-	foundIn  *v1.Node      // the node as it was found
 	absentAt int64
 
 	// doubted means that the taint may or may not be the one that the process knew before.
@@ -60,31 +58,37 @@ type life struct {
 	dropped bool
 }
 
-// skew bounds by how much later than its true time a timestamp of the API counts for a process; negative if it counts
-// earlier.
-type skew struct{ lo, hi time.Duration }
+// span has the bounds of a moment or of a duration.
+type span struct{ lo, hi time.Duration }
+
+// covering returns the bounds that include both.
+func (s span) covering(o span) span { return span{min(s.lo, o.lo), max(s.hi, o.hi)} }
+
+// plus returns the bounds of the moment after this duration.
+func (s span) plus(by span) span { return span{later(s.lo, by.lo), later(s.hi, by.hi)} }
 
 // uncertain is the largest width of the interval in which a process knows how far its clock is ahead: the Date of an
 // answer is cut off to the second, and the answer takes time.
 const uncertain = 1500 * time.Millisecond
 
-// skew returns the skew for the process. docs/semantics.md, "Clocks": of the ages by the process's clock and by the API
-// server's, the smaller one counts.
-func (p *Process) skew() skew {
-	return skew{max(-p.ahead, 0), max(uncertain, -p.ahead) + p.oracle.Apart}
+// skew bounds by how much later than its true time a timestamp of the API counts for the process; negative if it counts
+// earlier. docs/semantics.md, "Clocks": of the ages by the process's clock and by the API server's, the smaller one
+// counts.
+func (p *Process) skew() span {
+	return span{max(-p.ahead, 0), max(uncertain, -p.ahead) + p.oracle.Apart}
 }
 
 // recordedAt returns by how much a moment of the process is recorded later than it was. docs/semantics.md, "Clocks":
 // the later time of the two clocks is recorded, rounded up to the millisecond.
-func (p *Process) recordedAt() skew {
-	return skew{max(p.ahead, 0), max(uncertain, p.ahead) + p.oracle.Apart + time.Millisecond}
+func (p *Process) recordedAt() span {
+	return span{max(p.ahead, 0), max(uncertain, p.ahead) + p.oracle.Apart + time.Millisecond}
 }
 
 // view is how a process is shown a node, or reads a record of it.
 type view struct {
 	at   time.Duration
 	how  How
-	skew skew          // of timestamps of the API
+	skew span          // of timestamps of the API
 	zero time.Duration // Unix time at the true moment zero, by the API server's clock
 
 	// What was known before a gap, or to the writer of a record.
@@ -96,14 +100,11 @@ type view struct {
 	now *v1.Node // as it is shown, or was found
 }
 
-// span is the time between two moments.
-type span struct{ lo, hi time.Duration }
-
 // moment bounds the moment that an API timestamp counts as. docs/semantics.md, "Clocks": a start that is taken from
 // a timestamp is the next second.
 func (v *view) moment(unix int64) span {
 	next := time.Duration(unix+1)*time.Second - v.zero
-	return span{next + v.skew.lo, next + v.skew.hi}
+	return span{next, next}.plus(v.skew)
 }
 
 // counts returns moment, and whether the timestamp may and must count: it counts unless it is in the future.
@@ -151,7 +152,7 @@ func (l *life) continues(taints []*v1.Taint, v *view) (may, must bool) {
 			may = may || added.lo <= v.watched
 			must = must || added.hi <= v.watched-v.margin
 		}
-		may = may || added.lo <= l.latest()
+		may = may || added.lo <= l.starts().hi
 	}
 	return may, must
 }
@@ -195,22 +196,13 @@ func (l *life) covers(s state) bool {
 	})
 }
 
-// latest returns the upper bound of the start of any state.
-func (l *life) latest() time.Duration {
-	latest := none
+// starts bounds the starts of all states.
+func (l *life) starts() span {
+	all := span{Far, none}
 	for i := range l.states {
-		latest = max(latest, l.states[i].hi)
+		all = all.covering(l.states[i].span)
 	}
-	return latest
-}
-
-// earliest returns the lower bound of the start of all states.
-func (l *life) earliest() time.Duration {
-	earliest := far
-	for i := range l.states {
-		earliest = min(earliest, l.states[i].lo)
-	}
-	return earliest
+	return all
 }
 
 // take extends the life with the taints of its group that are shown now, and reports whether anything is new.
@@ -234,17 +226,18 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 		if slices.ContainsFunc(l.states, func(s state) bool { return s.to == standing && s.pair == pairOf(t) }) {
 			continue
 		}
-		lo, hi := p.begin(k, v, t)
-		if !seen {
-			lo, hi = l.orRecorded(lo, hi)
+		start := p.begin(k, v, t)
+		if !seen { // states are in the order in which they began, also those of a record that was read
+			for i := range l.heard {
+				start = start.covering(l.heard[i].span)
+			}
 		}
-		recorded := span{lo, later(hi, by.hi)}
+		recorded := span{start.lo, later(start.hi, by.hi)}
 		if !seen { // a timestamp of the API is recorded as it is
 			recorded.lo -= v.skew.lo
 		}
 		l.states = append(l.states, state{
-			pair: pairOf(t), added: t.TimeAdded, lo: lo, hi: hi, from: now, to: standing, seen: seen,
-			recorded: recorded,
+			pair: pairOf(t), span: start, added: t.TimeAdded, recorded: recorded, from: now, to: standing, seen: seen,
 		})
 		l.total++
 		changed = true
@@ -253,15 +246,6 @@ func (p *Process) take(l *life, k *nodeView, v *view) (changed bool) {
 		l.shown = append(l.shown, k.version)
 	}
 	return changed
-}
-
-// orRecorded returns the bounds of a state that a list has shown after a record was read, extended to those of the
-// record's states, because states are in the order in which they began.
-func (l *life) orRecorded(lo, hi time.Duration) (time.Duration, time.Duration) {
-	for i := range l.heard {
-		lo, hi = min(lo, l.heard[i].lo), max(hi, l.heard[i].hi)
-	}
-	return lo, hi
 }
 
 // at returns the states that were present at a step.
@@ -286,23 +270,20 @@ func like(states []*state, s *state) *state {
 
 // entered returns the recorded life as it counts for a process with this skew: not from before the node's creation, and
 // at the latest from when the process found it.
-func (l *life) entered(by skew, created, found time.Duration) *life {
-	c := *l
-	c.states, c.shown = slices.Clone(l.states), slices.Clone(l.shown)
+func (l *life) entered(by span, created, found time.Duration) *life {
+	c := l.clone()
 	for i := range c.states {
 		s := &c.states[i]
-		s.lo, s.hi = later(s.recorded.lo, by.lo), later(s.recorded.hi, by.hi)
+		s.span = s.recorded.plus(by)
 		s.lo, s.hi, s.seen = min(s.lo, found), min(max(s.hi, created), found), false
 	}
-	return &c
+	return c
 }
 
-// widen extends the bounds of every state's start to the interval.
-func (l *life) widen(lo, hi time.Duration) {
-	for i := range l.states {
-		s := &l.states[i]
-		s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
-	}
+func (l *life) clone() *life {
+	c := *l
+	c.states, c.shown = slices.Clone(l.states), slices.Clone(l.shown)
+	return &c
 }
 
 // doubt covers the case that the taint, as it is shown at this time, is not the one that the process knew before.
@@ -327,21 +308,21 @@ func (s *state) toleratedForever(tolerations []v1.Toleration) bool {
 
 // exposure bounds the start of the pod's present exposure. docs/semantics.md, "When a countdown starts": the start
 // of the latest unbroken run of the taint's states that the pod does not tolerate forever.
-func (l *life) exposure(tolerations []v1.Toleration) (lo, hi time.Duration) {
+func (l *life) exposure(tolerations []v1.Toleration) span {
 	first := len(l.shown) - 1
 	for first > 0 && l.exposed(tolerations, first-1) {
 		first--
 	}
-	lo, hi = far, far
+	start := span{Far, Far}
 	for _, s := range l.at(first) {
 		if !s.toleratedForever(tolerations) {
-			lo, hi = min(lo, s.lo), min(hi, s.hi)
+			start = span{min(start.lo, s.lo), min(start.hi, s.hi)}
 		}
 	}
 	if l.dropped { // only eight states are kept, and a dropped one makes an eviction later
-		hi = l.latest()
+		start.hi = l.starts().hi
 	}
-	return lo, hi
+	return start
 }
 
 // apart reports whether the pod distinguishes any two states of the life.

@@ -11,8 +11,6 @@ import (
 // Far is further away than any world lasts: deadlines in many years count as Far.
 const Far = time.Duration(math.MaxInt64 / 2)
 
-const far = Far
-
 // endOfTime is roughly the year 10000 in seconds since the epoch of any world. docs/semantics.md, "The rules", 4:
 // a deadline after the year 9999 counts as none. Worlds avoid deadlines near it.
 const endOfTime = 7900 * 365 * 86400
@@ -30,8 +28,8 @@ func tolerates(tolerations []v1.Toleration, key, value string) (tolerated time.D
 			return 0, true
 		case *t.TolerationSeconds <= 0:
 			return 0, false
-		case *t.TolerationSeconds > int64(far/time.Second):
-			return far, false
+		case *t.TolerationSeconds > int64(Far/time.Second):
+			return Far, false
 		}
 		return time.Duration(*t.TolerationSeconds) * time.Second, false
 	}
@@ -59,10 +57,10 @@ func matches(t *v1.Toleration, key, value string) bool {
 	return false
 }
 
-// later returns the moment plus the duration, at most far.
+// later returns the moment plus the duration, at most Far.
 func later(at, by time.Duration) time.Duration {
-	if by >= far-at {
-		return far
+	if by >= Far-at {
+		return Far
 	}
 	return at + by
 }

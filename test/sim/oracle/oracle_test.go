@@ -436,7 +436,7 @@ func TestATaintIsShownSinceTheFirstSight(t *testing.T) {
 	s.p.WatchedNode(at(5.5), s.write(5, tainted("gpu", "")), false)
 	s.p.ListedNodes(at(9), []*v1.Node{s.write(7, s.timed(tainted("gpu", "1"), 7), tainted("disk", ""))}, s.latest(), Relisted)
 	s.Started("later", 0).ListedNodes(at(20), []*v1.Node{s.node}, s.latest(), Relisted)
-	for key, want := range map[string]time.Duration{"gpu": at(5.5), "disk": at(9), "load": far} {
+	for key, want := range map[string]time.Duration{"gpu": at(5.5), "disk": at(9), "load": Far} {
 		if got := s.ShownSince("n", key); got != want {
 			t.Errorf("%s: got %v, want %v", key, got, want)
 		}

@@ -29,9 +29,9 @@ type nodeView struct {
 
 // podView is what a process knows of a pod.
 type podView struct {
-	pod            *v1.Pod
-	gone           bool          // it has left the view
-	boundLo, bound time.Duration // bounds of the moment from which it counts as bound
+	pod   *v1.Pod
+	gone  bool // it has left the view
+	bound span // bounds of the moment from which it counts as bound
 
 	notBefore time.Duration // no further call before
 	arrived   int           // DELETEs of this process that the API server has accepted
@@ -114,12 +114,10 @@ func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 		p.nodes = append(p.nodes, k)
 	}
 	if k.node.UID != n.UID {
-		*k = nodeView{changed: version, since: k.since}
+		*k = nodeView{node: &v1.Node{}, changed: version, since: k.since}
 	}
 	before := k.version
-	if v.now = n; k.node != nil {
-		v.before = k.node.Spec.Taints
-	}
+	v.now, v.before = n, k.node.Spec.Taints
 	k.node, k.version = n, version
 	if p.observe(k, v, before) {
 		k.changed = version
@@ -143,7 +141,7 @@ func (n *nodeView) noteSince(v *view) {
 
 // ShownSince returns the earliest time since which a process has always been shown the node with a taint of this key.
 func (o *Oracle) ShownSince(node, key string) time.Duration {
-	first := far
+	first := Far
 	for _, p := range o.processes {
 		if k := p.node(node); k != nil {
 			if since, is := k.since[group(key)]; is {
@@ -173,15 +171,14 @@ func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 
 // carryOn returns the life of the taint, updated by the node as it is shown now.
 func (p *Process) carryOn(k *nodeView, v *view, before int64, g string) (l *life, changed bool) {
-	taints := of(k.node.Spec.Taints, g)
 	l = lifeIn(k.lives, g)
 	if l != nil && v.how != Watched {
-		l = p.afterGap(l, k, v, before, taints)
+		l = p.afterGap(l, k, v, before)
 	}
 	if l == nil {
 		l = &life{group: g, absentAt: before}
 		if v.how != Watched {
-			l.found, l.foundAs, l.foundBy, l.foundIn = true, taints, v.at, k.node
+			l.foundIn, l.foundBy = k.node, v.at
 		}
 	}
 	if changed = p.take(l, k, v); changed {
@@ -199,8 +196,8 @@ func (p *Process) count(l *life, k *nodeView) {
 }
 
 // afterGap returns the remaining life after a gap; nil if the taint is a new one.
-func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints []*v1.Taint) *life {
-	may, must := l.continues(taints, v)
+func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64) *life {
+	may, must := l.continues(of(k.node.Spec.Taints, l.group), v)
 	switch {
 	case !may:
 		p.oracle.Seen["Renewed"]++
@@ -220,24 +217,24 @@ func (p *Process) afterGap(l *life, k *nodeView, v *view, before int64, taints [
 // begin bounds the start of a taint that was absent when the node was shown last. The true moment is the lower bound.
 // After a gap, timeAdded counts unless it is in the future or before the node's creation (docs/semantics.md, "When
 // a taint was set"). So a wrong timeAdded, and a clock that is ahead, may make the start earlier.
-func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) (lo, hi time.Duration) {
-	lo = p.oracle.nodes[k.node.UID].setAt(k.version, t)
+func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) span {
+	lo := p.oracle.nodes[k.node.UID].setAt(k.version, t)
 	if w := written(v.now); v.how == Relisted && t.TimeAdded == nil && w != nil {
 		if may, _ := v.rewritten(); may { // docs/journal.md: then it counts from this time, which may be too early
 			lo = min(lo, v.moment(w.Unix()).lo)
 		}
 	}
 	if v.how == Watched || t.TimeAdded == nil {
-		return lo, v.at
+		return span{lo, v.at}
 	}
 	added, may, must := v.counts(t.TimeAdded.Unix())
 	if t.TimeAdded.Time.Before(k.node.CreationTimestamp.Time) || !may {
-		return lo, v.at
+		return span{lo, v.at}
 	}
 	if v.how == FirstListed && must {
-		return min(lo, added.lo), min(v.at, added.hi)
+		return span{min(lo, added.lo), min(v.at, added.hi)}
 	}
-	return min(lo, added.lo), v.at
+	return span{min(lo, added.lo), v.at}
 }
 
 // anyTellsApart reports whether a pod on the node may distinguish states of the life, by what the process knows. As
@@ -279,18 +276,16 @@ func (p *Process) podShown(at time.Duration, pod *v1.Pod, how How) {
 		s.pod = pod
 		return
 	}
-	s := &podView{pod: pod}
-	s.boundLo, s.bound = p.boundOf(at, pod, how)
-	p.pods = append(p.pods, s)
+	p.pods = append(p.pods, &podView{pod: pod, bound: p.boundOf(at, pod, how)})
 }
 
 // boundOf bounds the moment from which a pod counts as bound. docs/semantics.md, "When a countdown starts": a pod
 // was bound when the process saw it bound; for a pod that was there before, when it was scheduled (the condition
 // PodScheduled), else when it was created. So without that condition it may count from before its binding.
-func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.Duration) {
-	lo, hi = p.oracle.pod(pod.UID).bound, at
+func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) span {
+	lo, hi := p.oracle.pod(pod.UID).bound, at
 	if how != FirstListed {
-		return lo, hi
+		return span{lo, hi}
 	}
 	stamp := pod.CreationTimestamp.Time
 	for _, c := range pod.Status.Conditions {
@@ -308,7 +303,7 @@ func (p *Process) boundOf(at time.Duration, pod *v1.Pod, how How) (lo, hi time.D
 	if may {
 		lo = min(lo, bound.lo)
 	}
-	return min(lo, hi), hi
+	return span{min(lo, hi), hi}
 }
 
 func (p *Process) node(name string) *nodeView {

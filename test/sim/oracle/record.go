@@ -30,9 +30,7 @@ func (p *Process) Recorded(node, version string) (Record, error) {
 	r := Record{node: node, uid: k.node.UID, version: number(version), taints: k.node.Spec.Taints}
 	r.since = maps.Clone(k.since)
 	for _, l := range k.lives {
-		c := *l
-		c.states, c.shown = slices.Clone(l.states), slices.Clone(l.shown)
-		r.lives = append(r.lives, &c)
+		r.lives = append(r.lives, l.clone())
 	}
 	if r.version < k.changed || r.version > k.version {
 		return r, Broken(Records, "%s records node %s at version %d, and knows its taints from %d up to %d", p.Name,
@@ -70,30 +68,32 @@ func (p *Process) Explained(at time.Duration, r Record, last LastWatch) {
 // bounds cover both cases.
 func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWatch, at time.Duration) *life {
 	v := p.view(at, FirstListed)
-	entered := theirs.entered(v.skew, v.creation(k.node), at)
+	created := v.creation(k.node)
+	entered := theirs.entered(v.skew, created, at)
 	switch {
-	case !own.found && own.gap == 0: // the process has seen it appear
+	case own.foundIn == nil && own.gap == 0: // the process has seen it appear
 		return own
-	case own.gap > 0 && r.version > own.gap, own.found && own.absentAt > 0 && r.version > own.absentAt:
+	case own.gap > 0 && r.version > own.gap, own.foundIn != nil && own.absentAt > 0 && r.version > own.absentAt:
 		own.joinSeen(entered, r.version)
 		return own
-	case !own.found || own.absentAt > 0:
+	case own.foundIn == nil || own.absentAt > 0:
 		return own
 	}
-	has := slices.ContainsFunc(theirs.states, func(s state) bool { return hasPair(own.foundAs, s.pair) })
+	taints := own.foundIn.Spec.Taints
+	has := slices.ContainsFunc(theirs.states, func(s state) bool { return carries(taints, s.pair) })
 	if !has && own.group != v1.TaintNodeUnreachable {
 		return own // the value that was found is another one
 	}
 	found := number(own.foundIn.ResourceVersion)
-	v.skew, v.now, v.before = skew{0, time.Millisecond}, own.foundIn, r.taints
+	v.skew, v.now, v.before = span{0, time.Millisecond}, own.foundIn, r.taints
 	v.watched, v.margin, v.reached = last.At, uncertain+p.oracle.Apart+2*time.Millisecond, max(last.Reached, r.version)
-	may, must := theirs.asRecorded().continues(own.foundAs, v)
+	may, must := theirs.entered(span{}, none, Far).continues(of(taints, own.group), v) // as it was recorded
 	if !may {
 		p.oracle.Seen["Renewed"]++
 		own.lowerTo(v)
 		return own
 	}
-	entered = theirs.entered(p.skew(), p.view(at, FirstListed).creation(k.node), own.foundBy)
+	entered = theirs.entered(p.skew(), created, own.foundBy)
 	if p.oracle.nodes[k.node.UID].absentAt(r.version, k.version, own.group) > 0 {
 		p.oracle.Seen["OneByException"]++
 	}
@@ -106,14 +106,11 @@ func (p *Process) explain(own, theirs *life, k *nodeView, r *Record, last LastWa
 		return own
 	}
 	entered.carryOn(own)
-	entered.found, entered.foundAs, entered.foundBy, entered.foundIn = true, own.foundAs, own.foundBy, own.foundIn
-	entered.absentAt, entered.recorded, entered.gap = own.absentAt, r.version, own.gap
+	entered.foundIn, entered.foundBy, entered.absentAt = own.foundIn, own.foundBy, own.absentAt
+	entered.recorded, entered.gap = r.version, own.gap
 	p.oracle.Seen["TakenOver"]++
 	return entered
 }
-
-// asRecorded returns the life with the bounds of its recorded starts.
-func (l *life) asRecorded() *life { return l.entered(skew{}, none, far) }
 
 // lowerTo lowers the bounds to the time at which managedFields say that the taints were written, which may be too
 // early, and which the process records, too.
@@ -125,10 +122,6 @@ func (l *life) lowerTo(v *view) {
 			s.lo, s.recorded.lo = min(s.lo, lo), min(s.recorded.lo, lo-v.skew.lo)
 		}
 	}
-}
-
-func hasPair(taints []*v1.Taint, p pair) bool {
-	return slices.ContainsFunc(taints, func(t *v1.Taint) bool { return pairOf(t) == p })
 }
 
 // creation returns the node's creation by the process's clock. docs/semantics.md, "When a taint was set": a
@@ -163,15 +156,16 @@ func (l *life) has(p pair, version int64) bool {
 
 // join makes the bounds cover both lives; the other one is from a record that knew the node up to the version.
 func (l *life) join(other *life, version int64) {
-	earliest := other.earliest()
-	if !l.found { // the process saw it appear
-		earliest = max(earliest, l.earliest())
+	own, starts := l.starts(), other.starts()
+	if l.foundIn == nil { // the process saw it appear
+		starts.lo = max(starts.lo, own.lo)
 	}
-	l.widen(earliest, max(other.latest(), l.latest()))
+	starts.hi = max(starts.hi, own.hi)
 	for i := range l.states {
+		s := &l.states[i]
+		s.span = s.span.covering(starts)
 		for j := range other.states {
-			r, o := &l.states[i].recorded, other.states[j].recorded
-			r.lo, r.hi = min(r.lo, o.lo), max(r.hi, o.hi)
+			s.recorded = s.recorded.covering(other.states[j].recorded)
 		}
 	}
 	l.recorded = max(l.recorded, version)
@@ -191,7 +185,7 @@ func together(lists ...[]state) (all []state) {
 				all = append(all, s)
 				continue
 			}
-			all[j].lo, all[j].hi = min(all[j].lo, s.lo), max(all[j].hi, s.hi)
+			all[j].span = all[j].span.covering(s.span)
 		}
 	}
 	return all
@@ -200,7 +194,7 @@ func together(lists ...[]state) (all []state) {
 // carryOn continues a recorded life by the process's own life, whose first states are the record's last. States are in
 // the order in which they began, so a later state that was found in a list may count from as late as the recorded ones.
 func (l *life) carryOn(own *life) {
-	steps, latest := len(l.shown), l.latest()
+	steps, latest := len(l.shown), l.starts().hi
 	shift, now := steps-1, l.at(steps-1)
 	for i := range own.states {
 		s := own.states[i]

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -14,9 +13,9 @@ func finished(p *v1.Pod) bool {
 
 // verdict is the verdict that a process must reach for a pod, by what it was shown.
 type verdict struct {
-	evict  bool
-	lo, hi time.Duration // bounds of the deadline
-	cause  string
+	evict bool
+	span  // bounds of the deadline
+	cause string
 }
 
 // evaluate applies docs/semantics.md to what the process was shown.
@@ -43,7 +42,7 @@ func (p *Process) evaluate(s *podView) verdict {
 				if next.lo < v.lo {
 					v.cause = next.cause
 				}
-				v.lo, v.hi = min(v.lo, next.lo), min(v.hi, next.hi)
+				v.span = span{min(v.lo, next.lo), min(v.hi, next.hi)}
 			}
 		}
 	}
@@ -58,16 +57,17 @@ func (p *Process) evaluateState(s *podView, l *life, st *state) verdict {
 	if forever || st.to != standing {
 		return verdict{}
 	}
-	lo, hi := l.exposure(s.pod.Spec.Tolerations)
+	start := l.exposure(s.pod.Spec.Tolerations)
 	if l.total > kept && p.oracle.pod(s.pod.UID).edited {
 		// docs/adr/0003-joining-states.md: states that were joined before the edit was known count as one
-		lo = l.earliest()
+		start.lo = l.starts().lo
 		if l.recorded > 0 {
-			hi = l.latest() // a record that has the first of two joined states replaces both
+			start.hi = l.starts().hi // a record that has the first of two joined states replaces both
 		}
 	}
 	return verdict{
-		evict: true, lo: later(max(lo, s.boundLo), tolerated), hi: later(max(hi, s.bound), tolerated),
+		evict: true,
+		span:  span{max(start.lo, s.bound.lo), max(start.hi, s.bound.hi)}.plus(span{tolerated, tolerated}),
 		cause: fmt.Sprintf("taint %s=%s, borne for %v", st.key, st.value, tolerated),
 	}
 }
