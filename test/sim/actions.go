@@ -214,12 +214,12 @@ func (w *World) doFault(d *action) {
 func (w *World) doPartition(d *action) {
 	i := journal.PartitionOf(nodeName(d.node))
 	o := w.server.objects[i]
-	if o.version == 0 {
+	if o.Version == "" {
 		return
 	}
 	switch d.kind {
 	case losePartition:
-		o.data, o.records = nil, nil
+		o.Data, o.records = nil, nil
 	case forge:
 		w.server.forge(i, &o)
 		w.counts["Forged"]++
@@ -229,7 +229,7 @@ func (w *World) doPartition(d *action) {
 
 // forge makes all taints of a partition half a minute older. The partition claims to know all nodes as they are now.
 func (s *server) forge(i int, o *object) {
-	content, _, err := journal.Decode(i, o.data)
+	content, _, err := journal.Decode(i, o.Data)
 	if err != nil {
 		return
 	}
@@ -247,7 +247,7 @@ func (s *server) forge(i int, o *object) {
 			}
 		}
 	}
-	o.data, _ = journal.Encode(content)
+	o.Data, _ = journal.Encode(content)
 	o.forged = true
 }
 

@@ -59,13 +59,15 @@ func (p *process) call(e eviction.Request) {
 	}
 	f := &flight{p: p, e: e, term: p.term}
 	p.w.check(f.permitted())
-	p.flights = append(p.flights, f)
-	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
+	f.soon()
 }
 
 // read reads a node.
-func (p *process) read(node string) {
-	f := &flight{p: p, node: node, term: p.term}
+func (p *process) read(node string) { (&flight{p: p, node: node, term: p.term}).soon() }
+
+// soon begins the call within a moment.
+func (f *flight) soon() {
+	p := f.p
 	p.flights = append(p.flights, f)
 	p.after(span(p.r, 0, 200*time.Microsecond), f.begin)
 }
@@ -220,19 +222,9 @@ func interrupted() eviction.Outcome {
 // leastWait returns the shortest wait of the shard after an outcome, by the table of docs/reference/outcomes.md: half
 // of the first wait, because of the jitter.
 func leastWait(o eviction.Outcome) time.Duration {
-	switch o.Kind {
-	case eviction.Failed:
-		return 50 * time.Millisecond
-	case eviction.Unconfirmed:
-		return 25 * time.Millisecond
-	case eviction.Blocked:
-		return 250 * time.Millisecond
-	case eviction.Refused:
-		return 500 * time.Millisecond
-	case eviction.NotFound:
-		return 5 * time.Second
-	case eviction.Throttled:
-		return o.RetryAfter
-	}
-	return 0
+	return map[eviction.Kind]time.Duration{
+		eviction.Failed: 50 * time.Millisecond, eviction.Unconfirmed: 25 * time.Millisecond,
+		eviction.Blocked: 250 * time.Millisecond, eviction.Refused: 500 * time.Millisecond,
+		eviction.NotFound: 5 * time.Second, eviction.Throttled: o.RetryAfter,
+	}[o.Kind]
 }

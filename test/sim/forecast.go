@@ -144,7 +144,7 @@ func (w *World) journalIsCurrent() bool {
 func (s *server) records() map[string]journal.Record {
 	all := map[string]journal.Record{}
 	for i, o := range s.objects[:journal.StateObject] {
-		if content, _, err := journal.Decode(i, o.data); err == nil && !o.forged {
+		if content, _, err := journal.Decode(i, o.Data); err == nil && !o.forged {
 			maps.Copy(all, content.Records)
 		}
 	}
@@ -200,7 +200,7 @@ func (w *World) journalAt(now time.Time) *foresight.Journal {
 		RenewTime: new(metav1.NewMicroTime(renewed)),
 	}}
 	for i, o := range w.server.objects {
-		j.Add(i, o.stored(), nil)
+		j.Add(i, o.StoredPartition, nil)
 	}
 	return j
 }

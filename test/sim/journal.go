@@ -17,21 +17,11 @@ import (
 
 // object is a partition of the journal, or the state, on the server.
 type object struct {
-	version int           // 0 if it does not exist
-	written time.Duration // when it was written
-	data    map[string]string
-	records map[string]oracle.Record // the oracle's counterparts of the records in data, by node
+	journal.StoredPartition
+	written time.Duration            // when it was written
+	records map[string]oracle.Record // the oracle's counterparts of the records that it has, by node
 	last    oracle.LastWatch         // when the writer had last watched
 	forged  bool                     // the times are not those of the counterparts
-}
-
-// stored returns the object as a client reads it.
-func (o *object) stored() journal.StoredPartition {
-	s := journal.StoredPartition{Data: o.data}
-	if o.version > 0 {
-		s.Version = strconv.Itoa(o.version)
-	}
-	return s
 }
 
 // keeper is a process's core of the journal. It also makes the reads and writes, in place of the program's goroutines.
@@ -49,7 +39,8 @@ type keeper struct {
 
 func newKeeper(p *process) keeper {
 	core := store.NewCore(store.CoreOptions{
-		Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Ahead, Identity: p.name, Config: []byte(`{"method":"Delete"}`),
+		Source: source{p.feed, p}, Leading: p.leading, Ahead: p.skew.Ahead, Identity: p.name,
+		Config: []byte(`{"method":"Delete"}`),
 	})
 	return keeper{p: p, timer: never, core: core}
 }
@@ -142,7 +133,7 @@ func (k *keeper) readOf(c store.Call) *request {
 		},
 		answer: func(err error) {
 			k.read[c.Number] = read
-			k.put(store.Answered{Call: c, Content: read.stored(), Err: err})
+			k.put(store.Answered{Call: c, Content: read.StoredPartition, Err: err})
 		},
 	}
 }
@@ -162,11 +153,11 @@ func (k *keeper) readGuards(g store.Guards) {
 
 // writeOf returns the request of a write.
 func (k *keeper) writeOf(c store.Call) *request {
-	now := object{data: c.Write.Data, records: k.records(c), last: k.p.observer.LastWatched()}
-	version, _ := strconv.Atoi(c.Write.Version)
+	now := object{StoredPartition: *c.Write, records: k.records(c), last: k.p.observer.LastWatched()}
+	stored := journal.StoredPartition{}
 	return &request{
 		do: func() (err error) {
-			now.version, err = k.p.w.writeObject(c.Number, version, now)
+			stored.Version, err = k.p.w.writeObject(c.Number, now)
 			return err
 		},
 		answer: func(err error) {
@@ -176,7 +167,6 @@ func (k *keeper) writeOf(c store.Call) *request {
 			case apierrors.IsConflict(err):
 				k.p.w.counts["Conflicts"]++
 			}
-			stored := journal.StoredPartition{Version: strconv.Itoa(now.version)}
 			k.put(store.Answered{Call: c, Content: stored, Err: err})
 		},
 	}
@@ -197,26 +187,26 @@ func (k *keeper) records(c store.Call) map[string]oracle.Record {
 	return all
 }
 
-// writeObject writes an object if its version is the one that was read.
-func (w *World) writeObject(i, version int, now object) (int, error) {
+// writeObject writes an object if its version is the one that was read, and returns the new version.
+func (w *World) writeObject(i int, now object) (version string, err error) {
 	s := w.server
 	switch {
 	case s.strike(journalBroken):
-		return 0, failed(0)
+		return "", failed(0)
 	case s.forbids != nil && s.forbids(i):
-		return 0, denied()
-	case s.objects[i].version != version:
-		return 0, conflict()
+		return "", denied()
+	case s.objects[i].Version != now.Version:
+		return "", conflict()
 	}
 	return s.replaceObject(i, now), nil
 }
 
-// replaceObject writes the next version of an object.
-func (s *server) replaceObject(i int, now object) int {
+// replaceObject writes the next version of an object, and returns it.
+func (s *server) replaceObject(i int, now object) string {
 	s.version++
-	now.version, now.written = s.version, s.line.now()
+	now.Version, now.written = strconv.Itoa(s.version), s.line.now()
 	s.objects[i] = now
-	return now.version
+	return now.Version
 }
 
 // source is the cache of a process, as its journal uses it.
@@ -232,7 +222,7 @@ func (s source) ApplyRecord(node string, r journal.Record, last journal.LastWatc
 	s.p.w.excused = s.p.w.excused || k.read[number].forged // the oracle can't judge it
 	if theirs, ok := k.read[number].records[node]; ok && theirs.IsOf(r.Version) {
 		by := k.read[number].last
-		if head, _, err := journal.Decode(number, k.read[number].data); err == nil && head.LastWatch != last {
+		if head, _, err := journal.Decode(number, k.read[number].Data); err == nil && head.LastWatch != last {
 			by = k.read[journal.StateObject].last
 		}
 		s.p.observer.Explained(s.p.w.now(), theirs, by)

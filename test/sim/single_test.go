@@ -42,7 +42,7 @@ func (w *World) runTo(t *testing.T, at time.Duration) *World {
 func (w *World) starts(t *testing.T) (starts []time.Time) {
 	t.Helper()
 	number := journal.PartitionOf(nodeName(0))
-	p, _, err := journal.Decode(number, w.server.objects[number].data)
+	p, _, err := journal.Decode(number, w.server.objects[number].Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestALeaderThatHeartbeatsWithoutItsNodeWatchAndDies(t *testing.T) {
 			action{at: 10 * time.Second, kind: flap, taint: gpu(), lasts: 10 * time.Second},
 			action{at: 50 * time.Second, kind: kill, lasts: time.Second},
 		).runTo(t, 40*time.Second)
-		state, err := journal.DecodeState(w.server.objects[journal.StateObject].data)
+		state, err := journal.DecodeState(w.server.objects[journal.StateObject].Data)
 		if err != nil || state.Written.Before(epoch().Add(preface+20*time.Second)) || state.Watched.After(epoch().Add(preface+5*time.Second)) {
 			t.Fatalf("seed %d: the state is of %v, and was watched until %v (%v)", seed, state.Written, state.Watched, err)
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"sort"
 	"strconv"
 	"time"
 
@@ -65,7 +66,8 @@ func (s *stream) connect() {
 func (s *stream) list() {
 	pos := len(s.w.server.log)
 	if !s.listed && s.w.plan.stale && s.r.IntN(2) == 0 {
-		pos = s.w.server.posAt(s.w.now() - span(s.r, 0, 3*time.Second))
+		after := s.w.now() - span(s.r, 0, 3*time.Second)
+		pos = sort.Search(pos, func(i int) bool { return s.w.server.log[i].at > after })
 		if pos < len(s.w.server.log) {
 			s.w.counts["StaleLists"]++
 		}
@@ -82,9 +84,8 @@ func (s *stream) list() {
 			s.p.observer.ListedPods(s.w.now(), pods, how)
 			listed(s, s.p.feed.Pods(), pods, "")
 		} else {
-			number, _ := strconv.ParseInt(version, 10, 64)
-			s.p.observer.ListedNodes(s.w.now(), nodes, number, how)
-			listed(s, s.p.feed.Nodes(), nodes, version)
+			s.p.observer.ListedNodes(s.w.now(), nodes, int64(version), how)
+			listed(s, s.p.feed.Nodes(), nodes, strconv.Itoa(version))
 		}
 		all := s.listing
 		s.listing = nil
@@ -173,15 +174,6 @@ func podEvent(w *written) watch.EventType {
 	return ""
 }
 
-// posAt returns the position of the log at a moment.
-func (s *server) posAt(moment time.Duration) int {
-	pos := len(s.log)
-	for pos > 0 && s.log[pos-1].at > moment {
-		pos--
-	}
-	return pos
-}
-
 // stateAt returns the state at a position of the log: all nodes, and the pods that are watched.
 func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 	for i := range s.log[:pos] {
@@ -196,9 +188,9 @@ func (s *server) stateAt(pos int) (nodes []*v1.Node, pods []*v1.Pod) {
 }
 
 // versionAt returns the resourceVersion of a list at a position of the log.
-func (s *server) versionAt(pos int) string {
+func (s *server) versionAt(pos int) int {
 	if pos == len(s.log) {
-		return strconv.Itoa(s.version)
+		return s.version
 	}
-	return strconv.Itoa(s.log[pos].version - 1)
+	return s.log[pos].version - 1
 }
