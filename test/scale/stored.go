@@ -34,25 +34,22 @@ func decode(r *http.Request) (runtime.Object, error) {
 
 // store returns a handler that creates an object, or replaces the stored one if the two have the same version.
 func (s *server) store(code int) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.put(w, r, code) }
-}
-
-func (s *server) put(w http.ResponseWriter, r *http.Request, code int) {
-	object, err := decode(r)
-	if err != nil {
-		refuse(w, apierrors.NewBadRequest(err.Error()))
-		return
+	return func(w http.ResponseWriter, r *http.Request) {
+		object, err := decode(r)
+		if err != nil {
+			refuse(w, apierrors.NewBadRequest(err.Error()))
+			return
+		}
+		m, at, isNew := object.(metav1.Object), r.URL.Path, code == http.StatusCreated
+		if isNew {
+			at += "/" + m.GetName()
+		}
+		if err := s.replace(at, m, isNew); err != nil {
+			refuse(w, err)
+			return
+		}
+		send(w, code, object)
 	}
-	m := object.(metav1.Object)
-	at := r.URL.Path
-	if code == http.StatusCreated {
-		at += "/" + m.GetName()
-	}
-	if err := s.replace(at, m, code == http.StatusCreated); err != nil {
-		refuse(w, err)
-		return
-	}
-	send(w, code, object)
 }
 
 // replace stores a new object, or replaces the stored one if the two have the same version.
