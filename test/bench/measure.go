@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
@@ -100,13 +99,13 @@ func (w *world) burst(ctx context.Context, c *load.Crowd, s subject, overloaded 
 		return nil, err
 	}
 	if s.name == ours || s.name == otherBuild {
-		err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, time.Minute, true,
-			func(ctx context.Context) (bool, error) {
-				n, err := c.Described(ctx)
-				return n == len(c.Pods), err
-			})
+		described := func(ctx context.Context) (bool, error) {
+			n, err := c.Described(ctx)
+			return n == len(c.Pods), err
+		}
+		err := load.Until(ctx, "an event about each pod", 300*time.Millisecond, time.Minute, described)
 		if err != nil {
-			return nil, fmt.Errorf("waiting for an event about each pod: %w", err)
+			return nil, err
 		}
 		o[events] = time.Since(slices.MaxFunc(times, time.Time.Compare)).Seconds()
 	}
@@ -273,13 +272,9 @@ func (w *world) updateCost(ctx context.Context, r *testcluster.Component) (float
 
 // setStatus patches the status of pods.
 func (w *world) setStatus(ctx context.Context, pods []load.Identity, patch string) error {
-	err := load.Each(ctx, len(pods), func(ctx context.Context, i int) error {
+	return load.Each(ctx, "updating pods' status", len(pods), func(ctx context.Context, i int) error {
 		_, err := w.admin.CoreV1().Pods(pods[i].Namespace).Patch(ctx, pods[i].Name, types.MergePatchType, []byte(patch),
 			metav1.PatchOptions{}, "status")
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("updating pods' status: %w", err)
-	}
-	return nil
 }

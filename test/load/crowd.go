@@ -25,21 +25,17 @@ func NewCrowd(ctx context.Context, client kubernetes.Interface, name string, nod
 	for i := range nodes {
 		c.Nodes = append(c.Nodes, fmt.Sprintf("%s-node-%d", name, i))
 	}
-	err := Each(ctx, nodes, func(ctx context.Context, i int) error {
+	return c, Each(ctx, "making nodes", nodes, func(ctx context.Context, i int) error {
 		_, err := client.CoreV1().Nodes().Create(ctx, ReadyNode(c.Nodes[i]), metav1.CreateOptions{})
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("making nodes: %w", err)
-	}
-	return c, nil
 }
 
 // Fill adds pods to each node. Before it creates the i-th of them, it calls change.
 func (c *Crowd) Fill(ctx context.Context, namespace string, each int, change func(i int, p *v1.Pod)) error {
 	old, n := len(c.Pods), len(c.Nodes)*each
 	c.Pods = append(c.Pods, make([]Identity, n)...)
-	err := Each(ctx, n, func(ctx context.Context, i int) error {
+	return Each(ctx, "making pods", n, func(ctx context.Context, i int) error {
 		labels := map[string]string{"app": "crowd", "crowd": c.Name}
 		pod := Pod(fmt.Sprintf("%s-%d", c.Name, old+i), c.Nodes[i/each], labels)
 		pod.Namespace = namespace
@@ -51,21 +47,13 @@ func (c *Crowd) Fill(ctx context.Context, namespace string, each int, change fun
 		c.Pods[old+i] = IdentityOf(made)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("making pods: %w", err)
-	}
-	return nil
 }
 
 // Taint replaces the taints of all nodes, several at a time.
 func (c *Crowd) Taint(ctx context.Context, taints ...v1.Taint) error {
-	err := Each(ctx, len(c.Nodes), func(ctx context.Context, i int) error {
+	return Each(ctx, "tainting nodes", len(c.Nodes), func(ctx context.Context, i int) error {
 		return SetTaints(ctx, c.client, c.Nodes[i], taints...)
 	})
-	if err != nil {
-		return fmt.Errorf("tainting nodes: %w", err)
-	}
-	return nil
 }
 
 // Described returns how many of the pods have a stored event about their eviction.
@@ -90,11 +78,11 @@ func (c *Crowd) Described(ctx context.Context) (n int, err error) {
 // Remove removes the nodes, the pods that are left, and all events, of the namespace [Namespace].
 func (c *Crowd) Remove(ctx context.Context) error {
 	core := c.client.CoreV1()
-	err := Each(ctx, len(c.Nodes), func(ctx context.Context, i int) error {
+	err := Each(ctx, "removing nodes", len(c.Nodes), func(ctx context.Context, i int) error {
 		return core.Nodes().Delete(ctx, c.Nodes[i], metav1.DeleteOptions{})
 	})
 	if err != nil {
-		return fmt.Errorf("removing nodes: %w", err)
+		return err
 	}
 	mine := metav1.ListOptions{LabelSelector: "crowd=" + c.Name}
 	err = core.Pods(Namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, mine)

@@ -22,9 +22,12 @@ import (
 // maxInFlight is the number of requests that [Each] makes at a time.
 const maxInFlight = 16
 
-// Each makes n requests, 16 at a time, and returns the first error.
-func Each(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	return Spread(ctx, maxInFlight, n, do)
+// Each makes n requests, 16 at a time. The error is the first one, and names what was being done.
+func Each(ctx context.Context, what string, n int, do func(ctx context.Context, i int) error) error {
+	if err := Spread(ctx, maxInFlight, n, do); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // Spread calls do for each number below n, with at most atOnce calls at a time. It returns the first error, after which
@@ -50,6 +53,16 @@ func Spread(ctx context.Context, atOnce, n int, do func(ctx context.Context, i i
 func Patiently(request func() error) error {
 	slow := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 5}
 	return retry.OnError(slow, apierrors.IsTimeout, request)
+}
+
+// Until polls until the condition holds, or fails.
+func Until(
+	ctx context.Context, what string, every, atMost time.Duration, holds func(context.Context) (bool, error),
+) error {
+	if err := wait.PollUntilContextTimeout(ctx, every, atMost, true, holds); err != nil {
+		return fmt.Errorf("waiting for %s: %w", what, err)
+	}
+	return nil
 }
 
 // Pause waits, unless the context ends first.
@@ -79,8 +92,8 @@ const PlainWorkers = 32
 // PatchAndDelete sends the requests of the method "delete" for one pod.
 func PatchAndDelete(ctx context.Context, client kubernetes.Interface, pod Identity) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"status":{"conditions":[{"type":"DisruptionTarget","status":"True",`+
-		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint","lastTransitionTime":%q}]}}`,
-		pod.UID, time.Now().UTC().Format(time.RFC3339))
+		`"reason":"DeletionByTaintManager","message":"Taint manager: deleting due to NoExecute taint",`+
+		`"lastTransitionTime":%q}]}}`, pod.UID, time.Now().UTC().Format(time.RFC3339))
 	pods := client.CoreV1().Pods(pod.Namespace)
 	_, err := pods.Patch(ctx, pod.Name, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
 	if err != nil {

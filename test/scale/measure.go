@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
@@ -90,13 +88,7 @@ func (t *trial) close() error {
 
 // until polls until the condition holds.
 func until(ctx context.Context, what string, holds func() bool) error {
-	err := wait.PollUntilContextTimeout(ctx, poll, patience, true, func(context.Context) (bool, error) {
-		return holds(), nil
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for %s: %w", what, err)
-	}
-	return nil
+	return load.Until(ctx, what, poll, patience, func(context.Context) (bool, error) { return holds(), nil })
 }
 
 // launch starts taint-manager.
@@ -126,8 +118,7 @@ func (t *trial) startBuiltin(ctx context.Context) (err error) {
 func (t *trial) firstDeletion(ctx context.Context) error {
 	err := until(ctx, "the first deletion", func() bool { return len(t.deletionsSince(0)) > 0 })
 	if err != nil {
-		log, _ := t.subject.Log()
-		return fmt.Errorf("%w; the end of its log:\n%s", err, log[max(0, len(log)-3000):])
+		return t.subject.Failure(err)
 	}
 	t.out[starting] = t.deletionsSince(0)[0].at.Sub(t.subject.Started()).Seconds()
 	return nil
@@ -184,13 +175,14 @@ func (t *trial) statusUpdates(ctx context.Context) error {
 
 // scheduled waits until at least this many evictions are scheduled, and returns when that was.
 func (t *trial) scheduled(ctx context.Context, least int) (at time.Time, err error) {
-	return at, until(ctx, fmt.Sprintf("%d scheduled evictions", least), func() bool {
+	err = until(ctx, fmt.Sprintf("%d scheduled evictions", least), func() bool {
 		began := time.Now()
 		metrics, err := t.manager.Get(ctx, "https://"+t.manager.Address()+"/metrics")
 		at = time.Now()
 		_ = load.Pause(ctx, 5*at.Sub(began)) // a scrape takes time linear in what is scheduled
 		return err == nil && int(load.Sum(string(metrics), "taint_manager_pending_evictions", `"scheduled"`)) >= least
 	})
+	return at, err
 }
 
 // longTaints sets a taint that pods tolerate for an hour, and measures until all of these pods are scheduled.

@@ -97,7 +97,7 @@ func fill(t *testing.T, client kubernetes.Interface) {
 			t.Fatal(err)
 		}
 	}
-	err := load.Each(t.Context(), testPods, func(ctx context.Context, i int) error {
+	err := load.Each(t.Context(), "evicting", testPods, func(ctx context.Context, i int) error {
 		node := i / podsEach
 		pod := load.Pod(fmt.Sprintf("web-%07d", i), fmt.Sprintf("node-%06d", node), nil)
 		pod.Namespace = fmt.Sprintf("team-%02d", node)

@@ -235,17 +235,17 @@ func (c *Component) await(ctx context.Context, url string) error {
 		}
 		select {
 		case <-p.done:
-			return c.failure(fmt.Errorf("%s ended while starting: %v", c.name, p.cmd.ProcessState))
+			return c.Failure(fmt.Errorf("%s ended while starting: %v", c.name, p.cmd.ProcessState))
 		case <-ctx.Done():
-			return c.failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx),
+			return c.Failure(fmt.Errorf("%s did not become ready: %w; its last answer: %w", c.name, context.Cause(ctx),
 				err))
 		case <-time.After(pollInterval):
 		}
 	}
 }
 
-// failure wraps err with the end of the component's log.
-func (c *Component) failure(err error) error {
+// Failure wraps err with the end of the component's log.
+func (c *Component) Failure(err error) error {
 	log, readErr := c.Log()
 	if readErr != nil {
 		return errors.Join(err, readErr)
