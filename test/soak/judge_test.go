@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -193,21 +194,27 @@ func TestTheTimeWithoutFaults(t *testing.T) {
 }
 
 func TestTheLeaderIsFlat(t *testing.T) {
-	level := func(memory, goroutines float64) []sample {
-		return slices.Repeat([]sample{{memory, goroutines}}, int(10*time.Minute/interval))
+	level := func(figures ...float64) (all report.Series) {
+		for _, figure := range figures {
+			all = append(all, slices.Repeat(report.Series{figure}, int(10*time.Minute/interval))...)
+		}
+		return all
 	}
 	for _, c := range []struct {
-		name    string
-		samples []sample
-		want    bool
+		name               string
+		memory, goroutines report.Series
+		want               bool
 	}{
-		{"level", slices.Concat(level(50, 100), level(90, 300), level(54, 109)), true},
-		{"memory grows", slices.Concat(level(50, 100), level(56, 100)), false},
-		{"goroutines grow", slices.Concat(level(50, 100), level(50, 111)), false},
-		{"nobody led", nil, false},
+		{"level", level(50, 90, 54), level(100, 300, 109), true},
+		{"memory grows", level(50, 56), level(100, 100), false},
+		{"goroutines grow", level(50, 50), level(100, 111), false},
+		{"nobody led", nil, nil, false},
 	} {
-		if first, last := growth(c.samples, time.Hour); flat(first, last) != c.want {
-			t.Errorf("%s: got %v and %v", c.name, first, last)
+		r := result{
+			options: options{lasts: time.Hour}, memory: c.memory, goroutines: c.goroutines, verdict: &verdict{evictions: 1},
+		}
+		if got := r.kept(); got != c.want {
+			t.Errorf("%s: got %t, want %t", c.name, got, c.want)
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"slices"
 	"time"
 
+	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -23,53 +21,32 @@ func (s *soak) leading(ctx context.Context) (*testcluster.Manager, string) {
 }
 
 // leader waits until a manager leads.
-func (s *soak) leader(ctx context.Context) (*testcluster.Manager, error) {
-	for range 60 {
-		if m, _ := s.leading(ctx); m != nil {
-			return m, nil
-		}
-		if err := load.Pause(ctx, time.Second); err != nil {
-			return nil, err
-		}
-	}
-	return nil, errors.New("no manager leads after a minute")
+func (s *soak) leader(ctx context.Context) (m *testcluster.Manager, err error) {
+	err = load.Until(ctx, "a leader", time.Second, time.Minute, func(ctx context.Context) (bool, error) {
+		m, _ = s.leading(ctx)
+		return m != nil, nil
+	})
+	return m, err
 }
-
-// sample is what the leader uses: MB of memory, and goroutines.
-type sample struct{ memory, goroutines float64 }
 
 const interval = 5 * time.Second // between samples
 
-// sample takes samples of the leader until the context ends.
-func (s *soak) sample(ctx context.Context) (samples []sample) {
+// sample takes samples of what the leader uses until the context ends: MB of memory, and goroutines.
+func (s *soak) sample(ctx context.Context) (memory, goroutines report.Series) {
 	for load.Pause(ctx, interval) == nil {
 		if m, text := s.leading(ctx); m != nil {
-			memory := load.Sum(text, "process_resident_memory_bytes") / 1e6
-			samples = append(samples, sample{memory, load.Sum(text, "go_goroutines")})
+			memory = append(memory, load.Sum(text, "process_resident_memory_bytes")/1e6)
+			goroutines = append(goroutines, load.Sum(text, "go_goroutines"))
 		}
 	}
-	return samples
+	return memory, goroutines
 }
 
-// growth compares the median of the first ten minutes with that of the last, or of the thirds of a shorter run.
-func growth(samples []sample, whole time.Duration) (first, last sample) {
+// growth returns the medians of the first ten minutes and of the last, or of the thirds of a shorter run.
+func growth(samples report.Series, whole time.Duration) (first, last float64) {
 	n := min(len(samples), int(min(10*time.Minute, whole/3)/interval))
-	return median(samples[:n]), median(samples[len(samples)-n:])
+	return samples[:n].Median(), samples[len(samples)-n:].Median()
 }
 
-func median(samples []sample) (m sample) {
-	if len(samples) == 0 {
-		return m
-	}
-	samples = slices.Clone(samples)
-	slices.SortFunc(samples, func(a, b sample) int { return cmp.Compare(a.memory, b.memory) })
-	m.memory = samples[len(samples)/2].memory
-	slices.SortFunc(samples, func(a, b sample) int { return cmp.Compare(a.goroutines, b.goroutines) })
-	m.goroutines = samples[len(samples)/2].goroutines
-	return m
-}
-
-// flat reports whether the last figures are at most a tenth above the first.
-func flat(first, last sample) bool {
-	return first.memory > 0 && last.memory <= 1.1*first.memory && last.goroutines <= 1.1*first.goroutines
-}
+// flat reports whether the last figure is at most a tenth above the first.
+func flat(first, last float64) bool { return first > 0 && last <= 1.1*first }

@@ -85,7 +85,7 @@ func run(ctx context.Context, o options, out io.Writer) (kept bool, err error) {
 		err = errors.Join(err, s.stop())
 	}()
 	s.say("seed %d, for %v", o.seed, o.lasts)
-	r := report{options: o, minor: s.Minor()}
+	r := result{options: o, minor: s.Minor()}
 	if err := s.play(ctx, &r); err != nil {
 		return false, err
 	}
@@ -156,7 +156,7 @@ func (s *soak) populate(ctx context.Context) (err error) {
 }
 
 // play lets users act and things break until the quiet end.
-func (s *soak) play(ctx context.Context, r *report) error {
+func (s *soak) play(ctx context.Context, r *result) error {
 	ends := time.Now().Add(r.lasts)
 	sampling, end := context.WithDeadline(ctx, ends)
 	defer end()
@@ -166,7 +166,7 @@ func (s *soak) play(ctx context.Context, r *report) error {
 	group.Go(func() error {
 		return s.breakThings(acting, r.every, ends.Add(-quiet), rand.New(rand.NewPCG(r.seed, 2)))
 	})
-	group.Go(func() error { r.samples = s.sample(acting); return nil })
+	group.Go(func() error { r.memory, r.goroutines = s.sample(acting); return nil })
 	err := group.Wait()
 	r.changes = users.changes
 	return errors.Join(err, ctx.Err())
