@@ -12,10 +12,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -24,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
+	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
 	"github.com/taint-manager/taint-manager/test/testcluster"
 )
@@ -39,21 +38,18 @@ type options struct {
 }
 
 func main() {
-	var o options
-	flag.DurationVar(&o.lasts, "for", 10*time.Minute, "how long it lasts, with a quiet minute at its end")
-	flag.DurationVar(&o.every, "every", 45*time.Second, "the time between faults")
-	flag.Uint64Var(&o.seed, "seed", rand.Uint64()%1e6, "of the order of faults and of what users do")
-	flag.Parse()
-	klog.SetLogger(logr.Discard()) // client-go's complaints about an API server that is down
-	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	kept, err := run(ctx, o, os.Stdout)
-	cancel()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "soak:", err)
-	}
-	if err != nil || !kept {
-		os.Exit(1)
-	}
+	report.Main("soak", func(ctx context.Context, args []string) error {
+		var o options
+		flags := flag.NewFlagSet("soak", flag.ContinueOnError)
+		flags.DurationVar(&o.lasts, "for", 10*time.Minute, "how long it lasts, with a quiet minute at its end")
+		flags.DurationVar(&o.every, "every", 45*time.Second, "the time between faults")
+		flags.Uint64Var(&o.seed, "seed", rand.Uint64()%1e6, "of the order of faults and of what users do")
+		if err := flags.Parse(args); err != nil {
+			return fmt.Errorf("reading the command line: %w", err)
+		}
+		klog.SetLogger(logr.Discard()) // client-go's complaints about an API server that is down
+		return run(ctx, o, os.Stdout)
+	})
 }
 
 // soak is a control plane with two replicas, and the faults so far.
@@ -67,19 +63,19 @@ type soak struct {
 	faults   []fault
 }
 
-// run reports whether all promises were kept. It stops everything that it has started.
-func run(ctx context.Context, o options, out io.Writer) (kept bool, err error) {
+// run returns an error unless all promises were kept. It stops everything that it has started.
+func run(ctx context.Context, o options, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "soak-")
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	s, err := start(ctx, dir, out)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() {
-		if !kept {
+		if err != nil {
 			err = errors.Join(err, s.keepLogs())
 		}
 		err = errors.Join(err, s.stop())
@@ -87,20 +83,23 @@ func run(ctx context.Context, o options, out io.Writer) (kept bool, err error) {
 	s.say("seed %d, for %v", o.seed, o.lasts)
 	r := result{options: o, minor: s.Minor()}
 	if err := s.play(ctx, &r); err != nil {
-		return false, err
+		return err
 	}
 	requests, err := load.ReadAudit(s.AuditLog())
 	if err != nil {
-		return false, err
+		return err
 	}
 	h, err := read(requests, time.Now())
 	if err != nil {
-		return false, err
+		return err
 	}
 	h.faults, r.faults = s.faults, s.faults
 	r.verdict = h.judge()
 	r.write(out)
-	return r.kept(), nil
+	if !r.kept() {
+		return errors.New("a promise was broken, or nothing was evicted, or the leader grew")
+	}
+	return nil
 }
 
 // start starts the control plane with its nodes, and the replicas.
