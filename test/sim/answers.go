@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -42,10 +43,6 @@ func failed(r int) error {
 	return status(http.StatusInternalServerError, `failed calling webhook "guard": context deadline exceeded`)
 }
 
-func conflict() error {
-	return apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, "journal", errors.New("it has changed"))
-}
-
 func denied() error {
 	return status(http.StatusForbidden, `admission webhook "guard" denied the request: not now`)
 }
@@ -62,20 +59,12 @@ func status(code int32, message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message}}
 }
 
-func podResource() schema.GroupResource { return schema.GroupResource{Resource: "pods"} }
-
-func notFound(name string) error { return apierrors.NewNotFound(podResource(), name) }
-
-func otherUID(name string, want, have types.UID) error {
-	return apierrors.NewConflict(podResource(), name, errors.New("Precondition failed: UID in precondition: "+
-		string(want)+", UID in object meta: "+string(have)))
+func notFound(name string) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "pods"}, name)
 }
 
-// uidImmutable returns the answer to a patch with another UID.
-func uidImmutable(name string, uid types.UID) error {
-	return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, field.ErrorList{
-		field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable"),
-	})
+func conflict(resource, name, why string) error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: resource}, name, errors.New(why))
 }
 
 // delete serves the DELETE of a pod, or the POST of its eviction.
@@ -84,8 +73,9 @@ func (s *server) delete(name string, o metav1.DeleteOptions, eviction bool) (*v1
 	if p == nil {
 		return nil, notFound(name)
 	}
-	if o.Preconditions != nil && o.Preconditions.UID != nil && *o.Preconditions.UID != p.UID {
-		return nil, otherUID(name, *o.Preconditions.UID, p.UID)
+	if uid := precondition(&o); uid != "" && uid != p.UID {
+		return nil, conflict("pods", name, fmt.Sprintf(
+			"Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, p.UID))
 	}
 	if s.strike(refusing) {
 		return nil, denied()
@@ -107,7 +97,9 @@ func (s *server) patch(name string, uid types.UID) (*v1.Pod, error) {
 	case p == nil:
 		return nil, notFound(name)
 	case p.UID != uid:
-		return nil, uidImmutable(name, uid)
+		return nil, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "uid"), uid, "field is immutable"),
+		})
 	}
 	s.changePod(uid, func(p *v1.Pod) {
 		disrupted := func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget }

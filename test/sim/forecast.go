@@ -222,7 +222,11 @@ func (f *forecast) judge(w *World) error {
 			continue
 		}
 		w.counts["Foretold"]++
-		earliest, latest := w.server.bounds(p)
+		latest := p.Deadline().Sub(w.server.at(0))
+		earliest := latest
+		if p.HeldDeadline != nil { // a breaker that holds the pod may reset
+			earliest = min(earliest, p.HeldDeadline.Sub(w.server.at(0)))
+		}
 		reset, resets := f.resets[p.HeldBy]
 		goes := p.Evict || resets
 		due := max(min(latest, w.now()), reset, f.asked) + delay
@@ -252,15 +256,6 @@ func (w *World) nodeOf(uid types.UID) string {
 		}
 	}
 	return ""
-}
-
-// bounds returns when a pod goes, at the earliest and at the latest. A breaker that holds a pod may reset.
-func (s *server) bounds(p *foresight.Prediction) (earliest, latest time.Duration) {
-	latest = p.Deadline().Sub(s.at(0))
-	if p.HeldDeadline != nil {
-		return min(latest, p.HeldDeadline.Sub(s.at(0))), latest
-	}
-	return latest, latest
 }
 
 func (f *forecast) broken(uid types.UID, format string, args ...any) error {

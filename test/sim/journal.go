@@ -196,7 +196,7 @@ func (w *World) writeObject(i int, now object) (version string, err error) {
 	case s.forbids != nil && s.forbids(i):
 		return "", denied()
 	case s.objects[i].Version != now.Version:
-		return "", conflict()
+		return "", conflict("configmaps", "journal", "it has changed")
 	}
 	return s.replaceObject(i, now), nil
 }

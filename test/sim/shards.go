@@ -79,7 +79,7 @@ func (s *shardRun) wake(at time.Duration) {
 
 // work processes all changes of nodes and one other input, and schedules what follows.
 func (s *shardRun) work() {
-	slices.SortStableFunc(s.inbox, byTurn)
+	slices.SortStableFunc(s.inbox, func(a, b shard.Input) int { return cmp.Compare(turnOf(a), turnOf(b)) })
 	for len(s.inbox) > 0 && turnOf(s.inbox[0]) < otherTurn {
 		s.take(0)
 	}
@@ -111,8 +111,6 @@ func turnOf(in shard.Input) string {
 	}
 	return otherTurn
 }
-
-func byTurn(a, b shard.Input) int { return cmp.Compare(turnOf(a), turnOf(b)) }
 
 // take processes an input. It stays in the inbox meanwhile.
 func (s *shardRun) take(i int) {

@@ -88,7 +88,7 @@ func (p *Process) view(at time.Duration, how How) *view {
 func (p *Process) WatchedNode(at time.Duration, n *v1.Node, gone bool) {
 	p.watched, p.reached = at, max(p.reached, number(n.ResourceVersion))
 	if gone {
-		p.nodeGone(n.Name)
+		p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool { return k.node.Name == n.Name })
 		return
 	}
 	p.nodeShown(at, n, Watched)
@@ -164,9 +164,10 @@ func (p *Process) observe(k *nodeView, v *view, before int64) (changed bool) {
 		changed = changed || isNew
 		lives = append(lives, l)
 	}
-	changed = changed || !sameOrder(lives, k.lives)
+	// The program treats another order as a change, which does no harm.
+	sameOrder := slices.EqualFunc(lives, k.lives, func(a, b *life) bool { return a.group == b.group })
 	k.lives = lives
-	return changed
+	return changed || !sameOrder
 }
 
 // carryOn returns the life of the taint, updated by the node as it is shown now.
@@ -181,18 +182,11 @@ func (p *Process) carryOn(k *nodeView, v *view, before int64, g string) (l *life
 			l.foundIn, l.foundBy = k.node, v.at
 		}
 	}
-	if changed = p.take(l, k, v); changed {
-		p.count(l, k)
-	}
-	return l, changed
-}
-
-// count marks a life that has more states than are kept, if some are distinguished.
-func (p *Process) count(l *life, k *nodeView) {
-	if l.total > kept && p.anyTellsApart(k.node.Name, l) {
+	if changed = p.take(l, k, v); changed && l.total > kept && p.anyTellsApart(k.node.Name, l) {
 		l.dropped = true
 		p.oracle.Seen["Forgotten"]++
 	}
+	return l, changed
 }
 
 // afterGap returns the remaining life after a gap; nil if the taint is a new one.
@@ -243,11 +237,6 @@ func (p *Process) anyTellsApart(node string, l *life) bool {
 	return !p.listedNodes || !p.listedPods || slices.ContainsFunc(p.pods, func(s *podView) bool {
 		return !s.gone && s.pod.Spec.NodeName == node && l.apart(s.pod.Spec.Tolerations)
 	})
-}
-
-// nodeGone records that the process was shown that a node is gone.
-func (p *Process) nodeGone(name string) {
-	p.nodes = slices.DeleteFunc(p.nodes, func(k *nodeView) bool { return k.node.Name == name })
 }
 
 // WatchedPod records that the pod watch has shown a pod that is bound; if gone is set, the pod no longer is.
@@ -325,10 +314,4 @@ func (p *Process) ever(uid types.UID) *podView {
 
 func lifeIn(lives []*life, g string) *life {
 	return lastOf(lives, func(l *life) bool { return l.group == g })
-}
-
-// sameOrder reports whether both are lives of the same taints in the same order. The program treats another order as
-// a change, which does no harm.
-func sameOrder(a, b []*life) bool {
-	return slices.EqualFunc(a, b, func(a, b *life) bool { return a.group == b.group })
 }
