@@ -127,7 +127,10 @@ func (h *history) addPod(r *load.Request) error {
 		h.seen(&after, r)
 	}
 	if r.Verb == "delete" && r.User.Username == testcluster.ManagerUser {
-		h.deleted(cmp.Or(after.UID, uidOf(options)), call{timeOf(r), r.ResponseStatus.Code, uidOf(options)})
+		p := h.pods[cmp.Or(after.UID, uidOf(options))]
+		if p != nil { // a DELETE of a pod without a state was refused
+			p.calls = append(p.calls, call{timeOf(r), r.ResponseStatus.Code, uidOf(options)})
+		}
 	}
 	return nil
 }
@@ -148,12 +151,6 @@ func (h *history) seen(after *v1.Pod, r *load.Request) {
 	}
 	if after.DeletionTimestamp != nil && (p.gone.IsZero() || at.to.Before(p.gone)) {
 		p.gone = at.to
-	}
-}
-
-func (h *history) deleted(uid types.UID, c call) {
-	if p := h.pods[uid]; p != nil { // a DELETE of a pod without a state was refused
-		p.calls = append(p.calls, c)
 	}
 }
 

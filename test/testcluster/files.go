@@ -9,8 +9,8 @@ import (
 )
 
 // VersionVariable names the environment variable that chooses the version of Kubernetes, such as 1.32, of all clusters.
-// `make test-versions` sets the variable, and builds the binaries of the versions that the variable may name. Without the
-// variable, clusters have the version of bin/controlplane.
+// `make test-versions` sets the variable, and builds the binaries of the versions that the variable may name. Without
+// the variable, clusters have the version of bin/controlplane.
 const VersionVariable = "TESTCLUSTER_KUBERNETES"
 
 // defaultMinor is the minor version of Kubernetes in test/controlplane/go.mod.
@@ -28,7 +28,8 @@ func chosenMinor() (int, error) {
 	text, found := strings.CutPrefix(chosen, "1.")
 	minor, err := strconv.Atoi(text)
 	if !found || err != nil || minor < 32 {
-		return 0, fmt.Errorf("%s chooses Kubernetes %q: want a minor version from 1.32 on, such as 1.32; choose none for 1.%d", VersionVariable, chosen, defaultMinor)
+		return 0, fmt.Errorf("%s chooses Kubernetes %q: want a minor version from 1.32 on, such as 1.32; "+
+			"choose none for 1.%d", VersionVariable, chosen, defaultMinor)
 	}
 	return minor, nil
 }
@@ -65,19 +66,10 @@ func repositoryRoot() (string, error) {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("looking for the control plane's binaries: %s is in no checkout of taint-manager", start)
+			return "", fmt.Errorf("looking for the control plane's binaries: %s is in no checkout of taint-manager",
+				start)
 		}
 	}
-}
-
-// makeFolders makes the cluster's folders.
-func (c *Cluster) makeFolders() error {
-	for _, dir := range []string{c.path("etcd"), c.path("logs"), c.path("pki")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return fmt.Errorf("filling the cluster's folder: %w", err)
-		}
-	}
-	return nil
 }
 
 // writeFiles writes all files that the components read.

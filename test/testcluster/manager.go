@@ -62,21 +62,16 @@ func (c *Cluster) Launch(ctx context.Context, binary, kubeconfig string, flags .
 	}
 	m.Component = c.newComponent("taint-manager", cmp.Or(binary, c.bin("taint-manager")),
 		"https://"+m.address+"/readyz", append(args, flags...)...)
-	m.log, m.client = c.logOf(fmt.Sprintf("taint-manager-%d", ports[0])), unauthenticated()
+	m.log = c.logOf(fmt.Sprintf("taint-manager-%d", ports[0]))
+	// The certificate of a manager is self-signed and new.
+	anyCertificate := &tls.Config{InsecureSkipVerify: true}
+	m.client = &http.Client{Transport: &http.Transport{TLSClientConfig: anyCertificate, DisableKeepAlives: true}}
 	return m, m.launch()
 }
 
 // ManagerKubeconfig returns the path of a new kubeconfig for [ManagerUser].
 func (c *Cluster) ManagerKubeconfig() (string, error) {
 	return c.KubeconfigFor(ManagerUser, "system:serviceaccounts", "system:serviceaccounts:kube-system")
-}
-
-// unauthenticated returns a client for endpoints that need no credentials. The client takes any certificate: that of a
-// manager is self-signed and new.
-func unauthenticated() *http.Client {
-	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
-	}}
 }
 
 // evictPermission is the permission that the chart adds to deploy/rbac.yaml for the method Evict. It is a role of its

@@ -100,7 +100,12 @@ func prepare(o Options) (c *Cluster, err error) {
 	if c.dir, err = os.MkdirTemp("", "testcluster-"); err != nil {
 		return nil, fmt.Errorf("a folder for the cluster: %w", err)
 	}
-	return c, c.makeFolders()
+	for _, dir := range []string{"etcd", "logs", "pki"} {
+		if err := os.Mkdir(c.path(dir), 0o700); err != nil {
+			return nil, fmt.Errorf("filling the cluster's folder: %w", err)
+		}
+	}
+	return c, nil
 }
 
 // Outside returns a cluster without components. Its API server is another program's, which takes every token, and whose
@@ -131,7 +136,10 @@ func (c *Cluster) boot(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	return c.awaitServiceAccount(ctx)
+	if manager := c.Component(ControllerManager); manager != nil { // no pod is admitted before it has created the account
+		return manager.await(ctx, c.url+"/api/v1/namespaces/default/serviceaccounts/default")
+	}
+	return nil
 }
 
 // startAll starts the components together and returns when all are healthy.
@@ -149,16 +157,6 @@ func (c *Cluster) startAll(ctx context.Context, components []*Component) error {
 		c.say("%s is ready after %.1f s", component.name, time.Since(began).Seconds())
 	}
 	return nil
-}
-
-// awaitServiceAccount returns when the controller manager has created the service account without which no pod is
-// admitted.
-func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
-	manager := c.Component(ControllerManager)
-	if manager == nil {
-		return nil
-	}
-	return manager.await(ctx, c.url+"/api/v1/namespaces/default/serviceaccounts/default")
 }
 
 // Stop kills all components, waits until their processes have ended, and removes the cluster's folder. A second call
@@ -214,8 +212,8 @@ func (c *Cluster) Apply(ctx context.Context, yaml string) error {
 
 // SimulatedNode returns the manifest of a node whose kubelet kwok simulates.
 func SimulatedNode(name string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata:\n  name: %s\n  annotations: {%s: fake}\n  labels: {kubernetes.io/hostname: %[1]s}\n---\n",
-		name, SimulatedNodeAnnotation)
+	return fmt.Sprintf("apiVersion: v1\nkind: Node\nmetadata:\n  name: %s\n  annotations: {%s: fake}\n"+
+		"  labels: {kubernetes.io/hostname: %[1]s}\n---\n", name, SimulatedNodeAnnotation)
 }
 
 func (c *Cluster) say(format string, args ...any) {
