@@ -64,10 +64,10 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 
 // awaitPods waits until all pods run, and records them.
 func (s *stage) awaitPods(ctx context.Context) error {
-	for {
+	return load.Until(ctx, "all pods to run", 200*time.Millisecond, time.Minute, func(ctx context.Context) (bool, error) {
 		list, err := s.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return fmt.Errorf("listing pods: %w", err)
+			return false, err
 		}
 		running, there := 0, 0
 		for i := range list.Items {
@@ -82,12 +82,9 @@ func (s *stage) awaitPods(ctx context.Context) error {
 		}
 		if running == podsExpected {
 			s.say("%d pods are running on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
-			return nil
 		}
-		if err := load.Pause(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
-	}
+		return running == podsExpected, nil
+	})
 }
 
 // printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,7 +25,6 @@ const (
 
 	webhookName  = "hold.example.com"
 	webhookHolds = 30 * time.Second // the longest timeout that the API server permits
-	inForceTries = 100
 )
 
 // Webhook is an admission webhook on loopback that holds each deletion of a pod with the label [HeldLabel] for 30 s,
@@ -98,17 +96,13 @@ func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, he
 	if err != nil {
 		return fmt.Errorf("registering the webhook: %w", err)
 	}
-	for range inForceTries {
+	dryRun := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}
+	return Until(ctx, "a call of the webhook", 20*time.Millisecond, webhookHolds, func(ctx context.Context) (bool, error) {
 		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
-		err = client.CoreV1().Pods(held.Namespace).Delete(try, held.Name,
-			metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
-		cancel()
-		if we.held.Swap(0) > 0 {
-			return nil
-		}
-		_ = Pause(ctx, 20*time.Millisecond)
-	}
-	return errors.Join(errors.New("the API server does not call the webhook"), err, ctx.Err())
+		defer cancel()
+		_ = client.CoreV1().Pods(held.Namespace).Delete(try, held.Name, dryRun) // it fails as long as it is held
+		return we.held.Swap(0) > 0, nil
+	})
 }
 
 // registration returns a webhook that the API server calls.

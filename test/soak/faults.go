@@ -49,8 +49,8 @@ var kinds = []kind{
 	{name: "permission taken away", wait: byHand, do: (*soak).takePermission},
 }
 
-// breakThings makes a fault every so often until the time is up. Each kind comes once before one comes again.
-func (s *soak) breakThings(ctx context.Context, every time.Duration, until time.Time, r *rand.Rand) error {
+// breakThings makes a fault now and then until the time is up. Each kind comes once before one comes again.
+func (s *soak) breakThings(ctx context.Context, until time.Time, r *rand.Rand) error {
 	var round []int
 	next := time.Now().Add(every / 3)
 	for ; next.Add(every).Before(until) && time.Until(until) > every; next = next.Add(every) {

@@ -28,13 +28,14 @@ import (
 )
 
 const (
-	own   = "kube-system" // where taint-manager has its lease and journal
-	quiet = time.Minute   // without users and faults, before the end
+	own   = "kube-system"    // where taint-manager has its lease and journal
+	quiet = time.Minute      // without users and faults, before the end
+	every = 45 * time.Second // the time between faults
 )
 
 type options struct {
-	lasts, every time.Duration
-	seed         uint64
+	lasts time.Duration
+	seed  uint64
 }
 
 func main() {
@@ -42,7 +43,6 @@ func main() {
 		var o options
 		flags := flag.NewFlagSet("soak", flag.ContinueOnError)
 		flags.DurationVar(&o.lasts, "for", 10*time.Minute, "how long it lasts, with a quiet minute at its end")
-		flags.DurationVar(&o.every, "every", 45*time.Second, "the time between faults")
 		flags.Uint64Var(&o.seed, "seed", rand.Uint64()%1e6, "of the order of faults and of what users do")
 		if err := flags.Parse(args); err != nil {
 			return fmt.Errorf("reading the command line: %w", err)
@@ -163,7 +163,7 @@ func (s *soak) play(ctx context.Context, r *result) error {
 	users := newUsers(s, rand.New(rand.NewPCG(r.seed, 1)))
 	group.Go(func() error { return users.act(acting, ends.Add(-quiet)) })
 	group.Go(func() error {
-		return s.breakThings(acting, r.every, ends.Add(-quiet), rand.New(rand.NewPCG(r.seed, 2)))
+		return s.breakThings(acting, ends.Add(-quiet), rand.New(rand.NewPCG(r.seed, 2)))
 	})
 	group.Go(func() error { r.memory, r.goroutines = s.sample(acting); return nil })
 	err := group.Wait()
