@@ -270,7 +270,6 @@ func (w *world) updateCost(ctx context.Context, r *testcluster.Component) (float
 	return 1e6 * (busy - idle*time.Since(began).Seconds()/quietSpan.Seconds()) / updates, err
 }
 
-// setStatus patches the status of pods.
 func (w *world) setStatus(ctx context.Context, pods []load.Identity, patch string) error {
 	return load.Each(ctx, "updating pods' status", len(pods), func(ctx context.Context, i int) error {
 		_, err := w.admin.CoreV1().Pods(pods[i].Namespace).Patch(ctx, pods[i].Name, types.MergePatchType, []byte(patch),

@@ -18,7 +18,6 @@ type work struct {
 	rows        []wanted
 }
 
-// measurement measures one subject once.
 type measurement func(ctx context.Context, w *world, s subject) (report.Outcome, error)
 
 type targets = []report.Target
@@ -31,7 +30,6 @@ type wanted struct {
 
 const late = 1.15 // the maximum ratio of a latency to the baseline's
 
-// works returns all works, in order.
 func works() []work {
 	both := targets{report.NoLimit(baseline), report.NoLimit(builtin)}
 	costs := []wanted{{calls, both}, {serverCPU, both}, {etcdCPU, both}}

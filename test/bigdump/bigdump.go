@@ -173,7 +173,6 @@ func (t text) file(archive *tar.Writer, name string, objects iter.Seq[string]) e
 	return errors.Join(err1, err2, t.write(archive, objects))
 }
 
-// counter counts the bytes that are written.
 type counter int64
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -8,7 +8,6 @@ import (
 // tainted is the node that gets the taints; the others are not changed.
 const tainted = "demo-1"
 
-// nodes are the simulated nodes.
 var nodes = []string{"demo-1", "demo-2", "demo-3", "demo-4"}
 
 // The taints.

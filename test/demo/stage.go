@@ -148,7 +148,6 @@ func (s *stage) story() []step {
 	}
 }
 
-// play plays the story.
 func (s *stage) play(ctx context.Context) error {
 	fmt.Fprintf(s.out, "\n%7s  %-24s %-10s %s\n", "TIME", "POD OR NODE", "EVENT", "REASON")
 	s.start = time.Now()

@@ -56,7 +56,6 @@ func newTrial(pods int, profiles string) (t *trial, err error) {
 func (t *trial) part() int { return len(t.nodes.items) / share }
 func (t *trial) last() int { return len(t.nodes.items) - 1 }
 
-// run measures the subject.
 func (t *trial) run(ctx context.Context, builtin bool) (report.Outcome, error) {
 	steps := []func(context.Context) error{
 		t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page,
@@ -86,12 +85,10 @@ func (t *trial) close() error {
 	return t.cluster.Stop()
 }
 
-// until polls until the condition holds.
 func until(ctx context.Context, what string, holds func() bool) error {
 	return load.Until(ctx, what, poll, patience, func(context.Context) (bool, error) { return holds(), nil })
 }
 
-// launch starts taint-manager.
 func (t *trial) launch(ctx context.Context) (err error) {
 	if t.manager, err = t.cluster.Launch(ctx, "", t.cluster.Kubeconfig(), "--profiling"); err == nil {
 		t.subject = t.manager.Component

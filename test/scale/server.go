@@ -122,7 +122,6 @@ func (s *server) counting(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// requests returns the number of requests so far.
 func (s *server) requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

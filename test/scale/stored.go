@@ -19,7 +19,6 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, r.Body)
 }
 
-// decode decodes the object of a request.
 func decode(r *http.Request) (runtime.Object, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -70,7 +69,6 @@ func (s *server) replace(at string, m metav1.Object, isNew bool) *apierrors.Stat
 	return nil
 }
 
-// read answers with a stored object.
 func (s *server) read(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	object := s.stored[r.URL.Path]

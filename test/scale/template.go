@@ -80,7 +80,6 @@ func newText(all []byte) (t text) {
 	return t
 }
 
-// append appends the text with these numbers.
 func (t text) append(to []byte, v values) []byte {
 	for i, number := range t.numbers {
 		to = fmt.Appendf(append(to, t.before[i]...), formats[number], v[number])

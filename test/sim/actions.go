@@ -60,7 +60,6 @@ func (s *server) doNode(d *action, name string) bool {
 	return true
 }
 
-// flap removes a taint and sets it again after a while.
 func (s *server) flap(d *action, name string) {
 	key := d.taint.Key
 	if n := s.node(name); n != nil && len(n.Spec.Taints) > 0 {
@@ -80,7 +79,6 @@ func (s *server) flap(d *action, name string) {
 	})
 }
 
-// changeTaints writes a changed list of taints to a node.
 func (s *server) changeTaints(name string, change func([]v1.Taint) []v1.Taint) {
 	s.changeNode(name, func(n *v1.Node) {
 		n.Spec.Taints = change(slices.Clone(n.Spec.Taints))
@@ -193,7 +191,6 @@ func (s *server) doPod(d *action, name string) bool {
 	return true
 }
 
-// doFault starts a fault.
 func (w *World) doFault(d *action) {
 	w.server.begin(d.kind, d.lasts)
 	if d.kind != away && d.kind != hang {
@@ -251,7 +248,6 @@ func (s *server) forge(i int, o *object) {
 	o.forged = true
 }
 
-// doProcess performs an action on a process or its watches.
 func (w *World) doProcess(d *action, p *process) {
 	watch := p.nodes
 	if d.pods {

@@ -62,7 +62,6 @@ func (p *process) call(e eviction.Request) {
 	f.soon()
 }
 
-// read reads a node.
 func (p *process) read(node string) { (&flight{p: p, node: node, term: p.term}).soon() }
 
 // soon begins the call within a moment.
@@ -119,7 +118,6 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// send sends a request.
 func (f *flight) send(a *request) {
 	if a.writes {
 		get := f.p.gets[f.e.Pod.Node]

@@ -73,7 +73,6 @@ func (p podClient) EvictV1(_ context.Context, e *policyv1.Eviction) error {
 	return p.p.delete("eviction of pod "+e.Name, e.Name, e.DeleteOptions, true)
 }
 
-// delete sends a request that deletes a pod.
 func (p *process) delete(what, name string, o *metav1.DeleteOptions, eviction bool) error {
 	f := p.turn
 	r := &request{what: what, writes: true, deletes: len(o.DryRun) == 0, meant: precondition(o)}

@@ -13,7 +13,6 @@ import (
 // epoch returns the true time at which worlds begin; moments count from it.
 func epoch() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// event is a function to run at a moment.
 type event struct {
 	at time.Duration
 	do func()
@@ -36,7 +35,6 @@ func (l *loop) at(moment time.Duration, do func()) {
 	l.events = slices.Insert(l.events, i, event{moment, do})
 }
 
-// after schedules a function for later.
 func (l *loop) after(d time.Duration, do func()) { l.at(l.time+d, do) }
 
 // step runs the next event up to a moment. It returns false if there is none.

@@ -38,7 +38,6 @@ func (d dispatcher) Settle(uid types.UID) *dispatch.Ended {
 // Status returns the status of a pod's eviction.
 func (d dispatcher) Status(uid types.UID) dispatch.Status { return d.Core.Status(d.now(), uid) }
 
-// newDispatcher returns the dispatcher of a process.
 func (p *process) newDispatcher() dispatcher {
 	plan, config := p.w.plan, &p.governance.config
 	core := dispatch.NewCore(p.Now(), dispatch.CoreOptions{

@@ -12,7 +12,6 @@ import (
 // podNames is the number of names of pods.
 const podNames = 8
 
-// drawer draws the actions of a plan.
 type drawer struct {
 	r       *rand.Rand
 	plan    *plan
@@ -141,7 +140,6 @@ func (d *drawer) add(one action) {
 	d.plan.actions = append(d.plan.actions, one)
 }
 
-// action draws an action of that kind.
 func (d *drawer) action(k kind, at time.Duration) action {
 	one := action{
 		at: at, kind: k, node: d.r.IntN(d.plan.nodes), pod: d.r.IntN(max(d.created, 1)),
@@ -163,7 +161,6 @@ func (d *drawer) action(k kind, at time.Duration) action {
 	return one
 }
 
-// lasts returns how long an action of that kind lasts.
 func (d *drawer) lasts(k kind) time.Duration {
 	switch k {
 	case flap:

@@ -88,7 +88,6 @@ func (k *keeper) step(in store.Input) {
 // watched tells the core how far the nodes were read.
 func (k *keeper) watched() { k.step(store.Watched{Last: k.p.feed.LastWatch()}) }
 
-// lead begins a term.
 func (k *keeper) lead() {
 	k.asked = make(chan struct{})
 	k.put(store.TermBegan{Done: k.asked})
@@ -120,7 +119,6 @@ func (k *keeper) send(r *request) {
 	k.p.send(r)
 }
 
-// readOf returns the request of a read.
 func (k *keeper) readOf(c store.Call) *request {
 	var read object
 	return &request{
@@ -151,7 +149,6 @@ func (k *keeper) readGuards(g store.Guards) {
 	}
 }
 
-// writeOf returns the request of a write.
 func (k *keeper) writeOf(c store.Call) *request {
 	now := object{StoredPartition: *c.Write, records: k.records(c), last: k.p.observer.LastWatched()}
 	stored := journal.StoredPartition{}

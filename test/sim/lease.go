@@ -51,7 +51,6 @@ func (p *process) elect() {
 	p.after(wait, p.elect)
 }
 
-// lead starts a term.
 func (p *process) lead() {
 	p.w.say(p.name, "leads")
 	p.term, p.cutTerm = context.WithCancel(context.Background())
@@ -86,7 +85,6 @@ func (p *process) endTerm() {
 	p.governance.step(breaker.LeadershipEnded{})
 }
 
-// release gives the lease back.
 func (p *process) release() {
 	if l := &p.w.server.lease; l.holder == p.name && p.w.server.answers() {
 		l.holder = ""

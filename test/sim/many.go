@@ -84,7 +84,6 @@ func shrunk(p *plan, broken string, o Options) *plan {
 	return p
 }
 
-// rule returns the name of the broken promise.
 func rule(err error) string {
 	if v, ok := errors.AsType[*oracle.Violation](err); ok {
 		return v.Rule

@@ -11,7 +11,6 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
-// kind of an action.
 type kind string
 
 // The kinds of actions.
@@ -119,7 +118,6 @@ const (
 	quiet   = 200 * time.Second
 )
 
-// draw returns the plan of a seed.
 func draw(seed uint64) *plan {
 	r := rand.New(rand.NewPCG(seed, 1))
 	p := &plan{

@@ -20,7 +20,6 @@ type file struct {
 	config breaker.Config
 }
 
-// zoneLabel groups the nodes.
 const zoneLabel = "zone"
 
 // zoneOf returns the labels of a node. One of four nodes has no zone.

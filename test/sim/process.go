@@ -56,7 +56,6 @@ type process struct {
 	governance governance
 }
 
-// start starts a process of a replica.
 func (w *World) start(replica int) {
 	w.runs[replica]++
 	name := fmt.Sprintf("r%d#%d", replica, w.runs[replica])
@@ -152,7 +151,6 @@ func (p *process) wake(timer *time.Duration, at time.Duration, do func()) {
 	}
 }
 
-// freeze suspends the process for a while.
 func (p *process) freeze(lasts time.Duration) {
 	p.frozen = max(p.frozen, p.w.now()+lasts)
 	p.w.at(p.frozen, p.thaw)
@@ -170,7 +168,6 @@ func (p *process) thaw() {
 	}
 }
 
-// die ends the process at once.
 func (p *process) die() {
 	p.dead = true
 	p.endTerm()

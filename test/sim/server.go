@@ -155,7 +155,6 @@ func (s *server) createNode(name string) {
 	}}})
 }
 
-// uid returns a new UID.
 func (s *server) uid(name string) types.UID {
 	s.born[name]++
 	return types.UID(name + "." + strconv.Itoa(s.born[name]))

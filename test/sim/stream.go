@@ -135,7 +135,6 @@ func (s *stream) plan() {
 	s.later(max(log[s.pos].at+span(s.r, 0, most), s.quietTil)-s.w.now(), s.deliver)
 }
 
-// deliver delivers the next event.
 func (s *stream) deliver() {
 	if wait := s.quietTil - s.w.now(); wait > 0 {
 		s.later(wait, s.deliver) // stalled meanwhile

@@ -47,7 +47,6 @@ type Options struct {
 	Policies bool
 }
 
-// plan returns the plan of a seed.
 func (o *Options) plan(seed uint64) *plan {
 	p := draw(seed)
 	if o.Policies {
@@ -126,7 +125,6 @@ func (w *World) live() {
 // maxEvents is more events than any world has, unless something repeats itself without end.
 const maxEvents = 1_000_000
 
-// until runs the world up to a moment.
 func (w *World) until(moment time.Duration) {
 	for w.err == nil && !w.excused && w.step(moment) {
 		if w.ran > maxEvents {
@@ -146,7 +144,6 @@ func (w *World) end(calm time.Duration) error {
 	return oracle.Broken(oracle.Behind, "nobody leads")
 }
 
-// calmDown ends all faults.
 func (w *World) calmDown() {
 	w.say("world", "all faults end")
 	w.server.faults = map[kind]time.Duration{}
@@ -161,7 +158,6 @@ func (w *World) calmDown() {
 	}
 }
 
-// up returns the processes that run.
 func (w *World) up() []*process {
 	return slices.DeleteFunc(slices.Clone(w.processes), func(p *process) bool { return p == nil })
 }
@@ -182,7 +178,6 @@ func (w *World) wrote() {
 // rand returns a random source for one part of the world, so that parts do not influence each other.
 func (w *World) rand(part uint64) *rand.Rand { return rand.New(rand.NewPCG(w.plan.seed, part)) }
 
-// say writes a line of the trace.
 func (w *World) say(who, format string, args ...any) {
 	if w.trace != nil {
 		w.trace(fmt.Sprintf("%12.6f %-7s %s", (w.now() - preface).Seconds(), who, fmt.Sprintf(format, args...)))

@@ -22,7 +22,6 @@ const (
 	reloaded = 8 * time.Second // how long a changed configuration may take until it is in force
 )
 
-// kind is a kind of fault.
 type kind struct {
 	name         string
 	wait         time.Duration // from its end until what it delayed is done: a process takes over, or a try is due

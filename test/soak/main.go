@@ -171,7 +171,6 @@ func (s *soak) play(ctx context.Context, r *result) error {
 	return errors.Join(err, ctx.Err())
 }
 
-// stop stops all processes.
 func (s *soak) stop() error {
 	for _, m := range s.managers {
 		if m != nil {

@@ -12,7 +12,6 @@ import (
 // long is how long a run must be for its memory to be judged: a process needs minutes to reach its level.
 const long = 30 * time.Minute
 
-// result is the result of a run.
 type result struct {
 	options
 	minor, changes     int

@@ -254,7 +254,6 @@ func (c *Component) Failure(err error) error {
 		strings.TrimSpace(log[max(0, len(log)-logTail):]))
 }
 
-// try gets a URL in a few seconds.
 func (c *Component) try(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

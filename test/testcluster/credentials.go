@@ -113,7 +113,6 @@ func (c *Cluster) writePKI() error {
 	})
 }
 
-// pem returns the authority's own certificate as PEM.
 func (a *authority) pem() []byte { return certificatePEM(a.certificate.Raw) }
 
 // issue returns a new certificate and its key as PEM. The certificate authenticates the user in these groups, and

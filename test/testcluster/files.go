@@ -72,7 +72,6 @@ func repositoryRoot() (string, error) {
 	}
 }
 
-// writeFiles writes all files that the components read.
 func (c *Cluster) writeFiles(o Options) error {
 	if err := c.writePKI(); err != nil {
 		return err

@@ -105,7 +105,6 @@ func (p *Process) ListedNodes(at time.Duration, all []*v1.Node, version int64, h
 	p.watched, p.reached, p.listedNodes = at, max(p.reached, version), true
 }
 
-// nodeShown records that the process was shown a node.
 func (p *Process) nodeShown(at time.Duration, n *v1.Node, how How) {
 	k, v := p.node(n.Name), p.view(at, how)
 	version := number(n.ResourceVersion)
@@ -259,7 +258,6 @@ func (p *Process) ListedPods(at time.Duration, all []*v1.Pod, how How) {
 	p.listedPods = true
 }
 
-// podShown records that the process was shown a pod.
 func (p *Process) podShown(at time.Duration, pod *v1.Pod, how How) {
 	if s := p.pod(pod.UID); s != nil {
 		s.pod = pod

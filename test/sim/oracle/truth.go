@@ -165,7 +165,6 @@ func group(key string) string {
 	return key
 }
 
-// number returns a resourceVersion as a number.
 func number(version string) int64 {
 	n, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
