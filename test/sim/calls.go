@@ -126,19 +126,15 @@ func (f *flight) send(a *request) {
 	}
 	f.p.w.say(f.p.name, "sends %s", a.what)
 	if a.deletes {
-		f.deletes(a)
+		f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
+	}
+	if a.deletes && f.shown > f.e.Pod.Generation {
+		f.p.w.check(oracle.Broken(oracle.Confirmed,
+			"%s deletes pod %s, whose generation an answer showed to be %d instead of %d",
+			f.p.name, f.e.Pod.UID, f.shown, f.e.Pod.Generation))
 	}
 	a.sent = f.p.w.now()
 	f.p.send(a)
-}
-
-// deletes passes a deletion that is sent to the oracle.
-func (f *flight) deletes(a *request) {
-	f.p.w.check(f.p.observer.Deletes(f.e.Pod.UID, a.meant, f.p.leading()))
-	if known := f.e.Pod.Generation; f.shown > known {
-		f.p.w.check(oracle.Broken(oracle.Confirmed,
-			"%s deletes pod %s, whose generation an answer showed to be %d instead of %d", f.p.name, f.e.Pod.UID, f.shown, known))
-	}
 }
 
 // arrived notes that the server has accepted a request that deletes, and which pod it has deleted.

@@ -55,11 +55,9 @@ const (
 
 // isFault reports whether an action of this kind is a fault of the API server, which lasts for a while.
 func (k kind) isFault() bool {
-	switch k {
-	case away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken:
-		return true
-	}
-	return false
+	return slices.Contains([]kind{
+		away, hang, failing, throttling, losing, slow, refusing, budget, journalBroken,
+	}, k)
 }
 
 // action is one thing that happens to a world. It names its object by number, so it still works if others are left out.

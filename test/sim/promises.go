@@ -48,8 +48,8 @@ func (f *flight) decided() error {
 // spendsTokens requires that a call whose deletion the server has accepted does not give its tokens back.
 func (f *flight) spendsTokens() error {
 	if f.deleted && f.spared {
-		return oracle.Broken(RateExceeded, "the call of %s for pod %s has deleted it, and says that it has not", f.p.name,
-			f.e.Pod.UID)
+		return oracle.Broken(RateExceeded, "the call of %s for pod %s has deleted it, and says that it has not",
+			f.p.name, f.e.Pod.UID)
 	}
 	return nil
 }

@@ -120,9 +120,9 @@ func (n *nodeStory) at(moment time.Duration) (nodeVersion, bool) {
 	if n == nil || n.gone != none && moment >= n.gone {
 		return nodeVersion{}, false
 	}
-	for i := len(n.versions) - 1; i >= 0; i-- {
-		if n.versions[i].at <= moment {
-			return n.versions[i], true
+	for _, v := range slices.Backward(n.versions) {
+		if v.at <= moment {
+			return v, true
 		}
 	}
 	return nodeVersion{}, false
