@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/test/bench/report"
 	"github.com/taint-manager/taint-manager/test/load"
@@ -140,7 +139,7 @@ func instant(ctx context.Context, w *world, s subject) (report.Outcome, error) {
 	c, err := w.newCrowd(ctx, burstNodes, podsEach, func(p *v1.Pod) {
 		p.Spec.Tolerations = append(p.Spec.Tolerations, v1.Toleration{
 			Key: tainted.Key, Operator: v1.TolerationOpExists, Effect: tainted.Effect,
-			TolerationSeconds: ptr.To(int64(tolerated.Seconds())),
+			TolerationSeconds: new(int64(tolerated.Seconds())),
 		})
 	})
 	if err != nil {

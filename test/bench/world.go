@@ -143,20 +143,10 @@ func stop(c *testcluster.Component) error {
 // ready launches a subject, and returns when the subject has evicted a pod from a node that was tainted before: then
 // the subject has observed the whole cluster. It also returns the time of that. Plain workers need no start, and have
 // no component.
-func (w *world) ready(ctx context.Context, s subject) (*testcluster.Component, time.Time, error) {
+func (w *world) ready(ctx context.Context, s subject) (c *testcluster.Component, at time.Time, err error) {
 	if s.name == baseline {
-		return nil, time.Time{}, nil
+		return nil, at, nil
 	}
-	c, at, err := w.firstDeletion(ctx, s)
-	if err != nil {
-		return nil, at, err
-	}
-	// The built-in controller's client limits recover, and the work after its start ends.
-	return c, at, load.Pause(ctx, 2*time.Second)
-}
-
-// firstDeletion launches a subject in a cluster with a pod that is due, and returns the time of the pod's deletion.
-func (w *world) firstDeletion(ctx context.Context, s subject) (c *testcluster.Component, at time.Time, err error) {
 	probe, err := w.newCrowd(ctx, 1, 0, unchanged)
 	if err == nil {
 		err = probe.Taint(ctx, tainted)
@@ -164,15 +154,19 @@ func (w *world) firstDeletion(ctx context.Context, s subject) (c *testcluster.Co
 	if err == nil {
 		err = probe.Fill(ctx, load.Namespace, 1, func(int, *v1.Pod) {})
 	}
-	if err != nil {
-		return nil, at, err
+	if err == nil {
+		c, err = w.launch(ctx, s)
 	}
-	if c, err = w.launch(ctx, s); err != nil {
+	if err != nil {
 		return nil, at, err
 	}
 	times, err := w.waitFor(ctx, probe.Pods)
 	if err != nil {
 		return nil, at, fmt.Errorf("waiting for %s: %w", s.name, err)
 	}
-	return c, times[0], w.admin.CoreV1().Nodes().Delete(ctx, probe.Nodes[0], metav1.DeleteOptions{})
+	if err := w.admin.CoreV1().Nodes().Delete(ctx, probe.Nodes[0], metav1.DeleteOptions{}); err != nil {
+		return nil, at, err
+	}
+	// The built-in controller's client limits recover, and the work after its start ends.
+	return c, times[0], load.Pause(ctx, 2*time.Second)
 }

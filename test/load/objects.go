@@ -37,7 +37,6 @@ const Namespace = metav1.NamespaceDefault
 // Pod returns a pod of about 5 kB, as in a real cluster. Its grace period is 0: without a kubelet, the pod is gone as
 // soon as it is deleted.
 func Pod(name, node string, labels map[string]string) *v1.Pod {
-	none := int64(0)
 	var env []v1.EnvVar
 	for i := range 40 {
 		env = append(env, v1.EnvVar{Name: fmt.Sprintf("SOME_SETTING_%d", i), Value: strings.Repeat("value ", 12)})
@@ -45,7 +44,7 @@ func Pod(name, node string, labels map[string]string) *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name, Labels: labels},
 		Spec: v1.PodSpec{
-			NodeName: node, TerminationGracePeriodSeconds: &none,
+			NodeName: node, TerminationGracePeriodSeconds: new(int64(0)),
 			Containers: []v1.Container{{Name: "c", Image: "registry.example.com/team/service:v1.2.3", Env: env}},
 		},
 	}

@@ -16,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 )
 
 const (
@@ -120,9 +119,9 @@ func (we *Webhook) registration() admissionregistrationv1.MutatingWebhook {
 			},
 		}},
 		ObjectSelector:          &metav1.LabelSelector{MatchLabels: map[string]string{HeldLabel: "yes"}},
-		TimeoutSeconds:          ptr.To(int32(webhookHolds / time.Second)),
-		FailurePolicy:           ptr.To(admissionregistrationv1.Ignore),
-		SideEffects:             ptr.To(admissionregistrationv1.SideEffectClassNone),
+		TimeoutSeconds:          new(int32(webhookHolds / time.Second)),
+		FailurePolicy:           new(admissionregistrationv1.Ignore),
+		SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
 		AdmissionReviewVersions: []string{"v1"},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/test/load"
 )
@@ -55,12 +54,12 @@ func newPod(lone bool, stage int) *v1.Pod {
 	pod.UID = types.UID(podUID + placeholders[ownNumber])
 	pod.CreationTimestamp = metav1.Unix(1700000000, 0)
 	pod.OwnerReferences = []metav1.OwnerReference{{
-		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: ptr.To(true),
+		APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5d4f8c7b9", Controller: new(true),
 		UID: "20000000-0000-4000-8000-000000000000",
 	}}
 	for key, seconds := range map[string]*int64{
-		v1.TaintNodeNotReady: ptr.To[int64](300), v1.TaintNodeUnreachable: ptr.To[int64](300),
-		shortKey: ptr.To[int64](tolerates), longKey: ptr.To[int64](3600), loneKey: nil,
+		v1.TaintNodeNotReady: new(int64(300)), v1.TaintNodeUnreachable: new(int64(300)),
+		shortKey: new(int64(tolerates)), longKey: new(int64(3600)), loneKey: nil,
 	} {
 		if key != loneKey || !lone {
 			pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{
@@ -70,7 +69,7 @@ func newPod(lone bool, stage int) *v1.Pod {
 	}
 	conditions := []v1.PodConditionType{v1.PodScheduled, v1.PodInitialized, v1.ContainersReady, v1.PodReady}
 	if stage == deleting {
-		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &pod.CreationTimestamp, ptr.To[int64](0)
+		pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = &pod.CreationTimestamp, new(int64(0))
 	}
 	if stage >= marked {
 		conditions = append(conditions, v1.DisruptionTarget)

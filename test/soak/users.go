@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/taint-manager/taint-manager/test/load"
 )
@@ -158,7 +157,7 @@ func somePod(name string, namespace, node int, tolerations []v1.Toleration) *v1.
 	if slices.Contains(hooked, pod.Namespace) {
 		pod.Labels[load.HeldLabel] = "yes"
 	}
-	pod.Spec.Tolerations, pod.Spec.TerminationGracePeriodSeconds = tolerations, ptr.To(int64(2))
+	pod.Spec.Tolerations, pod.Spec.TerminationGracePeriodSeconds = tolerations, new(int64(2))
 	pod.Spec.Containers[0].Env = nil
 	return pod
 }
@@ -177,7 +176,7 @@ func (u *users) someTolerations() (list []v1.Toleration) {
 			t.Effect = v1.TaintEffectNoExecute
 		}
 		if u.rand.IntN(3) > 0 {
-			t.Effect, t.TolerationSeconds = v1.TaintEffectNoExecute, ptr.To(u.rand.Int64N(21))
+			t.Effect, t.TolerationSeconds = v1.TaintEffectNoExecute, new(u.rand.Int64N(21))
 		}
 		list = append(list, t)
 	}
