@@ -254,10 +254,8 @@ func (w *World) doProcess(d *action, p *process) {
 		watch = p.pods
 	}
 	switch d.kind {
-	case breakWatch:
-		watch.breaks(d.lasts, false)
-	case forgetWatch:
-		watch.breaks(d.lasts, true)
+	case breakWatch, forgetWatch:
+		watch.breaks(d.lasts, d.kind == forgetWatch)
 	case stallWatch:
 		watch.stall(d.lasts)
 	case kill:
