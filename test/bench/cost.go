@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,10 +30,7 @@ func throttled(ctx context.Context, p pausable, share float64, do func() error) 
 	go func() { ended <- throttle(ctx, p, share) }()
 	err := do()
 	cancel()
-	if failed := <-ended; err == nil {
-		err = failed
-	}
-	return err
+	return errors.Join(err, <-ended)
 }
 
 func throttle(ctx context.Context, p pausable, share float64) error {

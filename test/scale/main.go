@@ -52,10 +52,10 @@ func run(ctx context.Context, args []string) error {
 
 // measure measures taint-manager, or the built-in controller, with this number of pods.
 func measure(ctx context.Context, pods int, profiles string, builtin bool) (report.Outcome, error) {
-	t, err := newTrial(pods, profiles)
+	t, err := newTrial(pods, profiles, builtin)
 	if err != nil {
 		return nil, err
 	}
-	out, err := t.run(ctx, builtin)
+	out, err := t.run(ctx)
 	return out, errors.Join(err, t.close())
 }

@@ -34,6 +34,7 @@ const (
 // trial is one subject with one server.
 type trial struct {
 	*server
+	builtin  bool // whether the subject is the built-in controller
 	cluster  *testcluster.Cluster
 	manager  *testcluster.Manager // nil for the built-in controller
 	subject  *testcluster.Component
@@ -42,8 +43,8 @@ type trial struct {
 }
 
 // newTrial starts a server whose last node has one lone pod to evict.
-func newTrial(pods int, profiles string) (t *trial, err error) {
-	t = &trial{server: newServer(pods, latency), profiles: profiles}
+func newTrial(pods int, profiles string, builtin bool) (t *trial, err error) {
+	t = &trial{server: newServer(pods, latency), builtin: builtin, profiles: profiles}
 	if t.cluster, err = t.outside(); err != nil {
 		t.Close()
 		return nil, err
@@ -56,13 +57,13 @@ func newTrial(pods int, profiles string) (t *trial, err error) {
 func (t *trial) part() int { return len(t.nodes.items) / share }
 func (t *trial) last() int { return len(t.nodes.items) - 1 }
 
-func (t *trial) run(ctx context.Context, builtin bool) (report.Outcome, error) {
+// run measures the built-in controller in fewer steps.
+func (t *trial) run(ctx context.Context) (report.Outcome, error) {
 	steps := []func(context.Context) error{
-		t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page,
-		t.pending, t.takeover,
+		t.start, t.idle, t.statusUpdates, t.longTaints, t.burst, t.everything, t.page, t.pending, t.takeover,
 	}
-	if builtin {
-		steps = []func(context.Context) error{t.startBuiltin, t.idle, t.statusUpdates, t.burst}
+	if t.builtin {
+		steps = []func(context.Context) error{t.start, t.idle, t.statusUpdates, t.burst}
 	}
 	all := report.Outcome{}
 	for _, step := range steps {
@@ -90,6 +91,10 @@ func until(ctx context.Context, what string, holds func() bool) error {
 }
 
 func (t *trial) launch(ctx context.Context) (err error) {
+	if t.builtin {
+		t.subject, err = t.cluster.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
+		return err
+	}
 	if t.manager, err = t.cluster.Launch(ctx, "", t.cluster.Kubeconfig(), "--profiling"); err == nil {
 		t.subject = t.manager.Component
 	}
@@ -101,18 +106,6 @@ func (t *trial) start(ctx context.Context) error {
 		return err
 	}
 	t.profile(ctx, "start", "profile?seconds=10")
-	return t.firstDeletion(ctx)
-}
-
-func (t *trial) startBuiltin(ctx context.Context) (err error) {
-	t.subject, err = t.cluster.LaunchOriginal(ctx, "--kube-api-qps=100000", "--kube-api-burst=100000")
-	if err != nil {
-		return err
-	}
-	return t.firstDeletion(ctx)
-}
-
-func (t *trial) firstDeletion(ctx context.Context) error {
 	err := until(ctx, "the first deletion", func() bool { return len(t.deletionsSince(0)) > 0 })
 	if err != nil {
 		return t.subject.Failure(err)
