@@ -16,7 +16,7 @@ func (s *stage) compare() bool {
 		seen, good := s.observed(r)
 		agree = agree && good
 		s.say("%-8s %-48s %-15s %-7s %s (%s)", r.name, r.kind+", "+r.summary,
-			when("evicted at %.0f s", r.goes), mark(good), seen, r.because)
+			when("evicted at %.0f s", r.goes), mark[good], seen, r.because)
 	}
 	others := 0
 	for uid := range s.went {
@@ -24,7 +24,7 @@ func (s *stage) compare() bool {
 			others++
 		}
 	}
-	s.say("%-8s %-48s %-15s %-7s %d evicted", "others", "all pods on other nodes", "stay", mark(others == 0), others)
+	s.say("%-8s %-48s %-15s %-7s %d evicted", "others", "all pods on other nodes", "stay", mark[others == 0], others)
 	return agree && others == 0
 }
 
@@ -55,12 +55,7 @@ func fits(expected, seen time.Duration) bool {
 	return seen >= expected && seen <= expected+lateAtMost
 }
 
-func mark(good bool) string {
-	if good {
-		return "ok"
-	}
-	return "WRONG"
-}
+var mark = map[bool]string{true: "ok", false: "WRONG"}
 
 // when formats a time, or says that a pod stays.
 func when(format string, d time.Duration) string {

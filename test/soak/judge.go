@@ -100,15 +100,6 @@ func (v *verdict) broken(promise, format string, args ...any) {
 	v.violations = append(v.violations, violation{promise, fmt.Sprintf(format, args...)})
 }
 
-func (v *verdict) count(promise string) (n int) {
-	for _, b := range v.violations {
-		if b.promise == promise {
-			n++
-		}
-	}
-	return n
-}
-
 // judge compares each deletion with what was true when it was asked for, and each pod that is left with its deadlines.
 func (h *history) judge() *verdict {
 	v := &verdict{}

@@ -30,18 +30,19 @@ func (r *result) write(out io.Writer) {
 		r.seed, r.lasts, r.minor, nodes, pods, r.changes, r.verdict.evictions)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "FAULT\tTIMES")
+	times, broken := map[string]int{}, map[string]int{}
+	for _, f := range r.faults {
+		times[f.name]++
+	}
+	for _, v := range r.verdict.violations {
+		broken[v.promise]++
+	}
 	for _, k := range kinds {
-		times := 0
-		for _, f := range r.faults {
-			if f.name == k.name {
-				times++
-			}
-		}
-		fmt.Fprintf(w, "%s\t%d\n", k.name, times)
+		fmt.Fprintf(w, "%s\t%d\n", k.name, times[k.name])
 	}
 	fmt.Fprintln(w, "\nPROMISE\tBROKEN")
 	for _, promise := range []string{early, wrong, twice, lost} {
-		fmt.Fprintf(w, "nothing %s\t%d\n", promise, r.verdict.count(promise))
+		fmt.Fprintf(w, "nothing %s\t%d\n", promise, broken[promise])
 	}
 	fmt.Fprintf(w, "\nlongest wait of a due pod without a fault\t%v\n", r.verdict.longest.Round(time.Millisecond))
 	fmt.Fprintf(w, "repeated after a lost answer\t%d\n", r.verdict.repeats)
