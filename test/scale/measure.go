@@ -45,7 +45,7 @@ type trial struct {
 // newTrial starts a server whose last node has one lone pod to evict.
 func newTrial(pods int, profiles string, builtin bool) (t *trial, err error) {
 	t = &trial{server: newServer(pods, latency), builtin: builtin, profiles: profiles}
-	if t.cluster, err = t.outside(); err != nil {
+	if t.cluster, err = testcluster.Outside(t.URL, t.Certificate()); err != nil {
 		t.Close()
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/pem"
 	"io"
 	"log"
 	"net/http"
@@ -12,8 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/taint-manager/taint-manager/test/testcluster"
 )
 
 // server speaks the API server's protocol as far as taint-manager, its commands and the built-in controller use it. It
@@ -72,11 +69,6 @@ func (s *server) form(pod, stage int) *template {
 		lone = 1
 	}
 	return s.forms[lone][stage]
-}
-
-// outside returns a cluster whose API server is this server.
-func (s *server) outside() (*testcluster.Cluster, error) {
-	return testcluster.Outside(s.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}))
 }
 
 func (s *server) paths() *http.ServeMux {

@@ -53,7 +53,7 @@ func TestAPodHasItsNumbersInAllItsPlaces(t *testing.T) {
 func TestTheAnswersAreThoseOfARealServer(t *testing.T) {
 	s := newServer(testPods, 0)
 	defer s.Close()
-	outside, err := s.outside()
+	outside, err := testcluster.Outside(s.URL, s.Certificate())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,8 +34,8 @@ const (
 	logTail      = 3000             // number of bytes of a log that an error shows
 )
 
-// A Component is one program: a part of the control plane, taint-manager, or the controller that taint-manager
-// replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a
+// A Component is one program that was started: a part of the control plane, taint-manager, or the controller that
+// taint-manager replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a
 // Component are safe for concurrent use.
 type Component struct {
 	name         string
@@ -48,7 +48,7 @@ type Component struct {
 	endsBySignal bool // SIGTERM itself ends the component, so its exit code is not 0
 
 	mu      sync.Mutex
-	current *process // nil before the first start
+	current *process // nil if the cluster has failed to start before
 }
 
 // process is one run of a component.
@@ -79,21 +79,11 @@ func (c *Component) Log() (string, error) {
 	return string(text), nil
 }
 
-// Pid returns the process id of the component's latest run, and 0 before the first run.
-func (c *Component) Pid() int {
-	if p := c.process(); p != nil {
-		return p.cmd.Process.Pid
-	}
-	return 0
-}
+// Pid returns the process id of the component's latest run.
+func (c *Component) Pid() int { return c.process().cmd.Process.Pid }
 
-// Started returns the time of the component's latest start, and the zero time before the first start.
-func (c *Component) Started() time.Time {
-	if p := c.process(); p != nil {
-		return p.started
-	}
-	return time.Time{}
-}
+// Started returns the time of the component's latest start.
+func (c *Component) Started() time.Time { return c.process().started }
 
 // Start starts the component on its port and data, and returns when the component reports that it is healthy. If the
 // component or ctx ends before, the error has the last lines of the component's log.
@@ -144,11 +134,7 @@ func (c *Component) Pause() error { return c.signal(syscall.SIGSTOP) }
 func (c *Component) Resume() error { return c.signal(syscall.SIGCONT) }
 
 func (c *Component) signal(s syscall.Signal) error {
-	p := c.process()
-	if p == nil {
-		return fmt.Errorf("signalling %s: it was not started", c.name)
-	}
-	if err := p.signal(s); err != nil {
+	if err := c.process().signal(s); err != nil {
 		return fmt.Errorf("signalling %s: %w", c.name, err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/x509"
 	_ "embed" // for stages
 	"errors"
 	"fmt"
@@ -110,13 +111,13 @@ func prepare(o Options) (c *Cluster, err error) {
 
 // Outside returns a cluster without components. Its API server is another program's, which takes every token, and whose
 // certificate this authority signed. [Cluster.Launch] and [Cluster.LaunchOriginal] start clients of it.
-func Outside(url string, authority []byte) (*Cluster, error) {
+func Outside(url string, authority *x509.Certificate) (*Cluster, error) {
 	c, err := prepare(Options{})
 	if err != nil {
 		return nil, err
 	}
 	c.url, c.kubeconfigs = url, map[string]string{}
-	c.kubeconfigs[adminUser], err = c.writeKubeconfig(adminUser, authority, &api.AuthInfo{Token: "any"})
+	c.kubeconfigs[adminUser], err = c.writeKubeconfig(adminUser, certificatePEM(authority.Raw), &api.AuthInfo{Token: "any"})
 	return c, errors.Join(err, c.writePKI())
 }
 
