@@ -108,9 +108,7 @@ func (k *keeper) endTerm() {
 	calls := k.calls
 	k.calls = nil
 	for _, call := range calls {
-		if !k.p.dead {
-			call.deliver(k.p, canceled())
-		}
+		call.deliver(k.p, canceled())
 	}
 }
 

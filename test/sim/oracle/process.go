@@ -217,17 +217,18 @@ func (p *Process) begin(k *nodeView, v *view, t *v1.Taint) span {
 			lo = min(lo, v.moment(w.Unix()).lo)
 		}
 	}
-	if v.how == Watched || t.TimeAdded == nil {
-		return span{lo, v.at}
+	start := span{lo, v.at}
+	if v.how == Watched || t.TimeAdded == nil || t.TimeAdded.Time.Before(k.node.CreationTimestamp.Time) {
+		return start
 	}
 	added, may, must := v.counts(t.TimeAdded.Unix())
-	if t.TimeAdded.Time.Before(k.node.CreationTimestamp.Time) || !may {
-		return span{lo, v.at}
+	if may {
+		start.lo = min(lo, added.lo)
 	}
-	if v.how == FirstListed && must {
-		return span{min(lo, added.lo), min(v.at, added.hi)}
+	if must && v.how == FirstListed {
+		start.hi = min(v.at, added.hi)
 	}
-	return span{min(lo, added.lo), v.at}
+	return start
 }
 
 // anyTellsApart reports whether a pod on the node may distinguish states of the life, by what the process knows. As
