@@ -64,7 +64,7 @@ func newStage(ctx context.Context, c *testcluster.Cluster, out io.Writer) (*stag
 
 // awaitPods waits until all pods run, and records them.
 func (s *stage) awaitPods(ctx context.Context) error {
-	return load.Until(ctx, "all pods to run", 200*time.Millisecond, time.Minute, func(ctx context.Context) (bool, error) {
+	run := func(ctx context.Context) (bool, error) {
 		list, err := s.client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -84,7 +84,8 @@ func (s *stage) awaitPods(ctx context.Context) error {
 			s.say("%d pods are running on %d nodes, %d of them on %s.", running, len(nodes), there, tainted)
 		}
 		return running == podsExpected, nil
-	})
+	}
+	return load.Until(ctx, "all pods to run", 200*time.Millisecond, time.Minute, run)
 }
 
 // printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event

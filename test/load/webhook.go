@@ -96,12 +96,13 @@ func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, he
 		return fmt.Errorf("registering the webhook: %w", err)
 	}
 	dryRun := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}
-	return Until(ctx, "a call of the webhook", 20*time.Millisecond, webhookHolds, func(ctx context.Context) (bool, error) {
+	called := func(ctx context.Context) (bool, error) {
 		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
 		defer cancel()
 		_ = client.CoreV1().Pods(held.Namespace).Delete(try, held.Name, dryRun) // it fails as long as it is held
 		return we.held.Swap(0) > 0, nil
-	})
+	}
+	return Until(ctx, "a call of the webhook", 20*time.Millisecond, webhookHolds, called)
 }
 
 // registration returns a webhook that the API server calls.

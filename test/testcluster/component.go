@@ -35,8 +35,8 @@ const (
 )
 
 // A Component is one program that was started: a part of the control plane, taint-manager, or the controller that
-// taint-manager replaces. Tests kill components, pause them, and start them again on the same port and data. The methods of a
-// Component are safe for concurrent use.
+// taint-manager replaces. Tests kill components, pause them, and start them again on the same port and data. The
+// methods of a Component are safe for concurrent use.
 type Component struct {
 	name         string
 	binary       string

@@ -117,7 +117,8 @@ func Outside(url string, authority *x509.Certificate) (*Cluster, error) {
 		return nil, err
 	}
 	c.url, c.kubeconfigs = url, map[string]string{}
-	c.kubeconfigs[adminUser], err = c.writeKubeconfig(adminUser, certificatePEM(authority.Raw), &api.AuthInfo{Token: "any"})
+	anybody := &api.AuthInfo{Token: "any"}
+	c.kubeconfigs[adminUser], err = c.writeKubeconfig(adminUser, certificatePEM(authority.Raw), anybody)
 	return c, errors.Join(err, c.writePKI())
 }
 
@@ -137,7 +138,7 @@ func (c *Cluster) boot(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	if manager := c.Component(ControllerManager); manager != nil { // no pod is admitted before it has created the account
+	if manager := c.Component(ControllerManager); manager != nil { // no pod is admitted before this account exists
 		return manager.await(ctx, c.url+"/api/v1/namespaces/default/serviceaccounts/default")
 	}
 	return nil

@@ -163,7 +163,7 @@ func (l *life) join(other *life, version int64) {
 	starts.hi = max(starts.hi, own.hi)
 	for i := range l.states {
 		s := &l.states[i]
-		s.span = s.span.covering(starts)
+		s.span = s.covering(starts)
 		for j := range other.states {
 			s.recorded = s.recorded.covering(other.states[j].recorded)
 		}
@@ -185,7 +185,7 @@ func together(lists ...[]state) (all []state) {
 				all = append(all, s)
 				continue
 			}
-			all[j].span = all[j].span.covering(s.span)
+			all[j].span = all[j].covering(s.span)
 		}
 	}
 	return all
