@@ -85,7 +85,7 @@ func (s *stage) awaitPods(ctx context.Context) error {
 		}
 		return running == podsExpected, nil
 	}
-	return load.Until(ctx, "all pods to run", 200*time.Millisecond, time.Minute, run)
+	return load.Until(ctx, "all pods to run", 200*time.Millisecond, 5*time.Minute, run)
 }
 
 // printEvictions prints from now on each eviction, and each eviction that is cancelled, with the reason that its event
