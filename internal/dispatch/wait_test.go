@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,6 +29,11 @@ func TestTheStatusSaysWhyACandidateWaitsAndUntilWhen(t *testing.T) {
 			w.core.pace = newPace(.1)
 			w.pod("other", 0, 5*time.Second, hangs)
 		}, eviction.WaitsForRate, eviction.RateOfAllCalls, 5*time.Second - paceSlack},
+		"all places are taken": {func(w *world) {
+			for i := range 12 {
+				w.pod(fmt.Sprint("n", i), 0, 0, hangs)
+			}
+		}, eviction.WaitsForTurn, "", 0},
 		"only its namespace has calls in flight": {func(w *world) {
 			for range 4 {
 				w.pod("a", 0, 8*time.Second, hangs)
