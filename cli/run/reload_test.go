@@ -239,39 +239,36 @@ func TestAFileThatIsGoneKeepsTheOldOne(t *testing.T) {
 	})
 }
 
-func TestAFileThatNeedsAReadThatIsForbiddenIsRefusedUntilItIsAllowed(t *testing.T) {
+func TestAFileThatIsRefusedForATimeIsTriedAgain(t *testing.T) {
 	const selects = header + "policies:\n- {name: prod, method: Evict, match: {namespaceSelector: {matchLabels: {tier: prod}}}}\n"
-	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, header)
-		m.forbidden.Store(true)
-		m.write(t, selects)
-		time.Sleep(applied)
-		if got := m.taken(); len(got) > 0 || m.Trouble() == nil || !strings.Contains(m.Trouble().Error(), "taint-manager would not start with it") || !strings.Contains(m.said(), "cannot list namespaces") {
-			t.Errorf("taken in was %+v, the trouble is %v, and it says %s", got, m.Trouble(), m.said())
-		}
-		m.forbidden.Store(false)
-		time.Sleep(retryAfter + readEvery)
-		if got := m.taken(); len(got) != 1 || m.Trouble() != nil || m.counted(resultRefused) != 1 {
-			t.Errorf("taken in was %+v, and the trouble is %v", got, m.Trouble())
-		}
-	})
-}
-
-func TestAFileThatTheManagerDoesNotApplyIsTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := follow(t, header)
-		m.manager.fail(errors.New("namespaces can't be listed"))
-		m.write(t, draining)
-		time.Sleep(10 * time.Second)
-		if m.Trouble() == nil || !strings.Contains(m.said(), "namespaces can't be listed") {
-			t.Errorf("it says %s", m.said())
-		}
-		m.manager.fail(nil)
-		time.Sleep(retryAfter + readEvery)
-		if got := m.taken(); len(got) != 1 || m.Trouble() != nil || m.counted(resultRefused) != 1 {
-			t.Errorf("taken in was %+v, and the trouble is %v", got, m.Trouble())
-		}
-	})
+	for name, c := range map[string]struct {
+		text          string
+		fail          func(m *mounted, fails bool)
+		trouble, said string
+	}{
+		"a read that it needs is forbidden": {
+			selects, func(m *mounted, fails bool) { m.forbidden.Store(fails) },
+			"taint-manager would not start with it", "cannot list namespaces",
+		},
+		"the manager does not apply it": {draining, func(m *mounted, fails bool) {
+			m.manager.fail(map[bool]error{true: errors.New("namespaces can't be listed")}[fails])
+		}, "", "namespaces can't be listed"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := follow(t, header)
+			c.fail(m, true)
+			m.write(t, c.text)
+			time.Sleep(applied)
+			if got := m.taken(); len(got) > 0 || m.Trouble() == nil || !strings.Contains(m.Trouble().Error(), c.trouble) || !strings.Contains(m.said(), c.said) {
+				t.Errorf("%s: taken in was %+v, the trouble is %v, and it says %s", name, got, m.Trouble(), m.said())
+			}
+			c.fail(m, false)
+			time.Sleep(retryAfter + readEvery)
+			if got := m.taken(); len(got) != 1 || m.Trouble() != nil || m.counted(resultRefused) != 1 {
+				t.Errorf("%s: taken in was %+v, and the trouble is %v", name, got, m.Trouble())
+			}
+		})
+	}
 }
 
 func TestFieldsThatNeedARestartKeepTheirValues(t *testing.T) {
