@@ -259,8 +259,9 @@ func TestAFileThatIsRefusedForATimeIsTriedAgain(t *testing.T) {
 			c.fail(m, true)
 			m.write(t, c.text)
 			time.Sleep(applied)
-			if got := m.taken(); len(got) > 0 || m.Trouble() == nil || !strings.Contains(m.Trouble().Error(), c.trouble) || !strings.Contains(m.said(), c.said) {
-				t.Errorf("%s: taken in was %+v, the trouble is %v, and it says %s", name, got, m.Trouble(), m.said())
+			got, trouble, said := m.taken(), m.Trouble(), m.said()
+			if len(got) > 0 || trouble == nil || !strings.Contains(trouble.Error(), c.trouble) || !strings.Contains(said, c.said) {
+				t.Errorf("%s: taken in was %+v, the trouble is %v, and it says %s", name, got, trouble, said)
 			}
 			c.fail(m, false)
 			time.Sleep(retryAfter + readEvery)
