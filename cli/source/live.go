@@ -116,7 +116,7 @@ func (c Cluster) readPod(ctx context.Context, s *Scope, to *foresight.Builder, r
 	if err != nil {
 		return err
 	}
-	about := fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": s.Pod}.AsSelector().String()
+	about := "involvedObject.kind=Pod," + fields.OneTermEqualSelector("involvedObject.name", s.Pod).String()
 	r.EventsUnknown, err = c.eachAllowed(ctx, "events", s.Focus.Namespace, metav1.ListOptions{FieldSelector: about}, to)
 	if r.EventsUnknown != "" {
 		r.Notes = append(r.Notes, r.EventsUnknown+", so they are not shown")

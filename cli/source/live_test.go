@@ -19,9 +19,12 @@ import (
 	"github.com/taint-manager/taint-manager/policy"
 )
 
+var half = policy.Breaker{
+	Name: "half", Taints: []policy.TaintKey{{Key: "key"}}, MaxNodes: intstr.FromString("50%"), Settle: new(metav1.Duration),
+}
+
 // Which breakers are tripped depends on the nodes, whether the pod in question is on one or not.
 func TestNodesAreReadForBreakersWhereThePodHasNoNode(t *testing.T) {
-	half := policy.Breaker{Name: "half", Taints: []policy.TaintKey{{Key: "key"}}, MaxNodes: intstr.FromString("50%"), Settle: new(metav1.Duration)}
 	rules, err := foresight.NewRuleset(policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{half}}}, false)
 	if err != nil {
 		t.Fatal(err)
