@@ -200,33 +200,6 @@ func TestAForecastHoldsWhatTheRecordSaysIsHeld(t *testing.T) {
 	}
 }
 
-func TestALeaderRecordsItsHolds(t *testing.T) {
-	l := leading(whole(true), known)
-	want(t, "at the start", l.holding(), []string{"pause", "policy quarantine"})
-	l.step(5, breaker.NodesChanged{Changes: nodes(4, 3)})
-	want(t, "a zone is out", l.holding(), []string{"breaker zones", "pause", "policy quarantine"})
-	want(t, "nothing has ended", l.ends(), nil)
-	if f := l.Judge().Facts; !f.Paused || !f.Tripped[policy.Trip{Breaker: "zones", Group: "a"}] {
-		t.Errorf("got the facts %+v", f)
-	}
-	if len(l.events) != 1 || !l.events[0].Tripped || len(l.Trips()) != 1 || len(l.records) != 3 {
-		t.Errorf("got %d records, the trips %v and the events %+v", len(l.records), l.Trips(), l.events)
-	}
-}
-
-// A policy holds from its first pod to its last.
-func TestAPolicyHoldsWhileItHoldsAnyPod(t *testing.T) {
-	l := leading(whole(false), known)
-	l.step(1, breaker.PodsHeld{Policy: "quarantine", Pods: 1}, breaker.PodsHeld{Policy: "quarantine", Pods: -1})
-	want(t, "one of two pods is released", l.holding(), []string{"policy quarantine"})
-	l.step(2, breaker.PodsHeld{Policy: "quarantine", Pods: -1})
-	want(t, "both are released", l.holding(), nil)
-	want(t, "its end", l.ends(), []string{"policy quarantine at 2s"})
-	recorded := len(l.records)
-	l.step(3, breaker.PodsHeld{Policy: "gone", Pods: 1}, breaker.PodsHeld{Policy: "gone", Pods: -1})
-	want(t, "a policy that is gone is not recorded", len(l.records), recorded)
-}
-
 // Each end is recorded for the next leader. In its own term, a leader knows which pods were held, except by a pause.
 func TestAnEndOfAHoldIsRecordedAndThatOfAPauseIsAFact(t *testing.T) {
 	other := quarantine()
@@ -273,6 +246,7 @@ func TestNothingIsRecordedWithoutPoliciesAndHolds(t *testing.T) {
 func TestARecordIsStoredOnce(t *testing.T) {
 	l := leading(whole(false), known)
 	l.step(1, breaker.NodesChanged{Changes: nodes(4, 1)}, breaker.Reconfigured{Config: whole(false)}, breaker.TimePassed{})
+	l.step(2, breaker.PodsHeld{Policy: "gone", Pods: 1}, breaker.PodsHeld{Policy: "gone", Pods: -1})
 	if len(l.records) != 1 {
 		t.Errorf("got %d records", len(l.records))
 	}
