@@ -42,36 +42,6 @@ func wantWait(t *testing.T, b dispatch.Buckets, second float64, rate string, unt
 	}
 }
 
-func TestBucketsBeginEmptyAndFillUp(t *testing.T) {
-	r := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 0.5, Burst: 2}))
-	a, b := r.BucketsOf("a", in("a")), r.BucketsOf("b", in("b")) // the whole cluster is one group
-	wantWait(t, a, 0, "r", 2)
-	wantWait(t, a, 1.9, "r", 2)
-	wantWait(t, a, 2, "", 0)
-	a.Take(at(2))
-	wantWait(t, b, 2, "r", 4)
-	if n := spend(a, at(100), 1) + spend(b, at(100), 9); n != 2 {
-		t.Errorf("a full bucket has %d tokens, want its burst of 2", n)
-	}
-	wantWait(t, a, 100, "r", 102)
-}
-
-// A rate counts the starts of calls: a call that lasts delays no other call.
-func TestATokenIsSpentWhenTheCallStartsAndMayComeBack(t *testing.T) {
-	r := dispatch.NewRates(at(0), one(policy.Rate{Name: "r", EvictionsPerSecond: 1, Burst: 2}))
-	b := r.BucketsOf("a", nil)
-	if spend(b, at(2), 9) != 2 || spend(b, at(30), 9) != 2 {
-		t.Error("the bucket does not fill up while calls are under way")
-	}
-	b.Return(at(30))
-	wantWait(t, b, 30, "", 0)
-	b.Return(at(30))
-	b.Return(at(30)) // is lost: the bucket is full
-	if n := spend(b, at(30), 9); n != 2 {
-		t.Errorf("%d tokens after three came back, want the burst of 2", n)
-	}
-}
-
 func TestACallTakesATokenOfEveryRateThatCountsIt(t *testing.T) {
 	r := dispatch.NewRates(at(0), []policy.Rate{
 		{Name: "cluster", EvictionsPerSecond: 1, Burst: 3},

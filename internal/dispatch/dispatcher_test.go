@@ -356,26 +356,6 @@ func TestInAnOutageOneProbeAtATimeAsksWhetherTheServerIsBack(t *testing.T) {
 	})
 }
 
-func TestACallCountsAmongTheWorkersForASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUser(t, Options{CoreOptions: CoreOptions{Workers: 2}, Evictor: lasting(10 * time.Second)})
-		defer u.lead()()
-		u.offer(9)
-		u.expect("at once", 7, 2, 0)
-		time.Sleep(1500 * time.Millisecond)
-		u.expect("after a second", 5, 4, 0)
-		time.Sleep(time.Second)
-		u.expect("after two seconds", 3, 6, 0)
-		time.Sleep(time.Second)
-		u.expect("while three times as many calls as workers are in flight", 3, 6, 0)
-		if got := u.Status("8"); got.Waits.Cause != eviction.WaitsForTurn {
-			t.Errorf("the status is %+v", got)
-		}
-		time.Sleep(time.Minute)
-		u.expect("in the end", 0, 0, 9)
-	})
-}
-
 // Events wait while this is so.
 func TestItSaysWhetherACandidateWaitsForAPlaceAlone(t *testing.T) {
 	rates := []policy.Rate{{Name: "few", Taints: []policy.TaintKey{{Key: "down"}}, EvictionsPerSecond: .001, Burst: 1}}

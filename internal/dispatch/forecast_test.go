@@ -45,11 +45,3 @@ func TestForeseeSaysWhenTheLastDelayedEvictionStarts(t *testing.T) {
 		}
 	}
 }
-
-func TestWithoutALimitOfAllCallsThePaceIsZero(t *testing.T) {
-	for _, perSecond := range []float64{0, -1} {
-		if got := newPace(perSecond); got != (pace{}) {
-			t.Errorf("%v: got %+v", perSecond, got)
-		}
-	}
-}

@@ -22,9 +22,14 @@ func TestCallsAreSpreadEvenly(t *testing.T) {
 }
 
 func TestNoPaceIsNoLimit(t *testing.T) {
-	p := newPace(0)
-	if p.take(epoch); p.next.After(epoch) {
-		t.Errorf("the next call waits until %v", p.next)
+	for _, perSecond := range []float64{0, -1} {
+		p := newPace(perSecond)
+		if p != (pace{}) {
+			t.Errorf("%v: got %+v", perSecond, p)
+		}
+		if p.take(epoch); p.next.After(epoch) {
+			t.Errorf("%v: the next call waits until %v", perSecond, p.next)
+		}
 	}
 }
 
