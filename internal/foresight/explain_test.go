@@ -118,35 +118,6 @@ func TestATaintOfThisSecondAndOneOfWhichNothingIsKnownCountFromNow(t *testing.T)
 	}
 }
 
-// A journal has what the API does not show.
-func TestHistoriesOfAJournalSaySinceWhenATaintIsThere(t *testing.T) {
-	state := func(s string, seconds float64, past bool) taint.State {
-		return taint.State{Taint: parsed(s), Since: at(seconds), Ended: past}
-	}
-	n := node("n1", timed("node.kubernetes.io/unreachable:NoExecute", -60), parsed("gpu=b:NoExecute"), parsed("disk:NoExecute"), timed("net:NoExecute", -30))
-	e := explainOf(
-		pod("a", tolerates("node.kubernetes.io/not-ready", 300), tolerates("node.kubernetes.io/unreachable", 300), tolerates("gpu", 30), tolerates("", -1)),
-		n, recorded("uid-n1", 0, taint.History{state("node.kubernetes.io/not-ready:NoExecute", -200, true), state("node.kubernetes.io/unreachable:NoExecute", -60, false)},
-			taint.History{state("gpu=a:NoExecute", -25, true), state("gpu=b:NoExecute", -5, false)}),
-	)
-	var got []string
-	for _, t := range e.Taints {
-		got = append(got, line(t))
-	}
-	want := []string{
-		`node.kubernetes.io/unreachable:NoExecute: since -1m0s, node.kubernetes.io/unreachable op=Exists, goes at 1m40s`,
-		`gpu=b:NoExecute: since -5s, gpu op=Exists, goes at 5s`,
-		`disk:NoExecute: since 0s or -10h0m0s, op=Exists, stays`,
-		`net:NoExecute: since -29s, op=Exists, stays`,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if told(e.Prediction) != "goes at 5s" || !strings.Contains(e.Prediction.Reason, "countdown started at 2026-05-01T11:59:35Z") {
-		t.Errorf("the pod %s: %s", told(e.Prediction), e.Prediction.Reason)
-	}
-}
-
 // not-ready and unreachable count as one taint; while both are present, each is explained by itself.
 func TestEachOfAPairOfTaintsIsExplainedByItself(t *testing.T) {
 	e := explain(pod("a", tolerates("node.kubernetes.io/not-ready", 10), tolerates("node.kubernetes.io/unreachable", 300)),

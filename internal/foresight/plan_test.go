@@ -103,26 +103,13 @@ func TestWhoGoesWithoutThePlanTooIsSaid(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if s := p.Pods[0].InSeconds; s == nil || *s != 0 {
-		t.Errorf("a pod that was to go a while ago goes in %v s", s)
+	for i, want := range map[int]float64{0: 0, 2: 30} { // the first was to go a while ago
+		if s := p.Pods[i].InSeconds; s == nil || *s != want {
+			t.Errorf("pod %s goes in %v s, want %v", p.Pods[i].Name, s, want)
+		}
 	}
 	if p.Total != (foresight.Total{Evict: 2, Stay: 1, Saved: 1, Anyway: 1, Now: 1, Last: &p.Pods[2].Prediction}) {
 		t.Errorf("total %+v", p.Total)
-	}
-}
-
-func TestPodsAreInTheOrderInWhichTheyGo(t *testing.T) {
-	p := plan(ask("gpu:NoExecute"), node("n1"),
-		pod("z-stays", tolerates("gpu", -1)), pod("late", tolerates("gpu", 9)), pod("b"), pod("a"), pod("a-stays", tolerates("gpu", -1)))
-	var got []string
-	for _, pod := range p.Pods {
-		got = append(got, pod.Name)
-	}
-	if diff := cmp.Diff([]string{"a", "b", "late", "a-stays", "z-stays"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if s := p.Pods[2].InSeconds; s == nil || *s != 9 {
-		t.Errorf("late goes in %v s", s)
 	}
 }
 
