@@ -203,6 +203,24 @@ func TestABreakerThatThePresentNodesCanNotTripIsNamed(t *testing.T) {
 	}
 }
 
+func TestAManualBreakerIsResetByHandAlone(t *testing.T) {
+	z := zones()
+	z.Reset = policy.Manual
+	b := synced(nodes(3, 0), z)
+	b.Step(at(1), nodes(3, 3)...)
+	b.Step(at(2), nodes(3, 0)...)
+	b.Step(at(10_000))
+	wantTripped(t, b, "all is well for hours", "a")
+	z.ResetBefore = &metav1.Time{Time: at(1)}
+	b.Reload(at(10_001), []policy.Breaker{z})
+	wantTripped(t, b, "the trip began at that moment, not before", "a")
+	z.ResetBefore = &metav1.Time{Time: at(2)}
+	if events := b.Reload(at(10_002), []policy.Breaker{z}); len(events) != 1 || events[0].Tripped {
+		t.Errorf("got %+v", events)
+	}
+	wantTripped(t, b, "it began before that moment")
+}
+
 // A clock that was set back may make a trip begin before resetBefore.
 func TestATripThatEndsAsItBeginsIsReported(t *testing.T) {
 	z := zones()
@@ -215,6 +233,29 @@ func TestATripThatEndsAsItBeginsIsReported(t *testing.T) {
 	if events := b.Reported(at(2)); len(events) > 0 {
 		t.Errorf("reported again: %+v", events)
 	}
+}
+
+// A manual reset during the outage of a zone releases its pods: the breaker does not trip again for the same outage.
+func TestATripThatWasEndedByHandDoesNotComeBackForTheSameOutage(t *testing.T) {
+	z := zones()
+	b := synced(nodes(4, 0), z)
+	b.Step(at(1), nodes(3, 3)...)
+	z.ResetBefore = &metav1.Time{Time: at(5)}
+	b.Reload(at(6), []policy.Breaker{z})
+	wantTripped(t, b, "reset by hand")
+	b.Step(at(7), is("n3", "a", out))
+	wantTripped(t, b, "another node of the same outage")
+
+	next := breaker.NewBreakers([]policy.Breaker{z})
+	next.Step(at(8), nodes(4, 4)...)
+	next.MarkSynced(at(8))
+	next.Adopt(b.Trips())
+	next.Step(at(8))
+	wantTripped(t, next, "after a restart")
+
+	b.Step(at(9), nodes(4, 0)...)
+	b.Step(at(10), nodes(3, 3)...)
+	wantTripped(t, b, "another outage", "a")
 }
 
 // A node that was deleted counts as the breaker is now, too.

@@ -13,6 +13,7 @@ import (
 	"github.com/taint-manager/taint-manager/internal/breaker"
 	"github.com/taint-manager/taint-manager/policy"
 	"github.com/taint-manager/taint-manager/taint"
+	"github.com/taint-manager/taint-manager/test/permutations"
 )
 
 // holdThenEvict returns a configuration that holds quarantined pods, evicts all others, and deletes them an hour
@@ -104,4 +105,32 @@ func tainted(since time.Time, key string) *taint.Node {
 	return &taint.Node{Name: "n", UID: "n", Labels: in("a"), Taints: []taint.History{
 		{{Taint: v1.Taint{Key: key, Effect: v1.TaintEffectNoExecute}, Since: since}},
 	}}
+}
+
+// The nodes of a wave become affected one by one within settle, in any order: no pod is evicted, although settle has
+// passed for the first node.
+func TestNoPodGoesInAWaveThatTrips(t *testing.T) {
+	z := zones()
+	z.Settle = lasting(10)
+	c := policy.Config{Guards: policy.Guards{Breakers: []policy.Breaker{z}}}
+	set, _ := policy.Compile(c)
+	wave := []breaker.NodeChange{is("n0", "a", out), is("n1", "a", out), is("n2", "a", out), is("n3", "a", out)}
+	for order := range permutations.Of(wave) {
+		b := synced(nodes(5, 0), z)
+		for second := range 100 {
+			if i := second / 3; second%3 == 0 && i < len(order) {
+				b.Step(at(float64(second)), order[i])
+			}
+			for i := range order {
+				since := at(float64(3 * i))
+				if since.After(at(float64(second))) {
+					continue
+				}
+				v := policy.Judge{Set: set, Facts: &policy.Facts{Tripped: b.Tripped()}}.Decide(aPod(), tainted(since, "out"))
+				if method, _ := v.Due(at(float64(second))); method != "" {
+					t.Fatalf("second %d: the pod of node %d goes: %+v", second, i, v)
+				}
+			}
+		}
+	}
 }
