@@ -184,7 +184,7 @@ func (m *Model) change(plan *Plan, q *Question) (taints map[string][]v1.Taint, h
 			plan.Nodes = append(plan.Nodes, PlannedNode{Name: name, Changes: done})
 		}
 	}
-	hidden = slices.Concat(masking(masked, "node", "a label that the selector names"), masking(tainted, "node", "a taint"))
+	hidden = append(masking(masked, "node", "a label that the selector names"), masking(tainted, "node", "a taint")...)
 	switch {
 	case len(taints) > 0:
 	case masked > 0:
