@@ -9,13 +9,13 @@ import (
 // compare prints the expectations next to the observations, and reports whether they agree: each role has pods on the
 // tainted node, and each of these pods was deleted when expected and not earlier, or stayed as expected.
 func (s *stage) compare() bool {
-	s.say("\nOn %s:\n%-8s %-48s %-15s %-7s %s", tainted, "APP", "WORKLOAD AND TOLERATIONS", "EXPECTED",
+	s.say("\nOn %s:\n%-8s %-51s %-15s %-7s %s", tainted, "APP", "WORKLOAD AND TOLERATIONS", "EXPECTED",
 		"RESULT", "OBSERVED")
 	agree := true
 	for _, r := range cast {
 		seen, good := s.observed(r)
 		agree = agree && good
-		s.say("%-8s %-48s %-15s %-7s %s (%s)", r.name, r.kind+", "+r.summary,
+		s.say("%-8s %-51s %-15s %-7s %s (%s)", r.name, r.kind+", "+r.summary,
 			when("evicted at %.0f s", r.goes), mark[good], seen, r.because)
 	}
 	others := 0
@@ -24,7 +24,7 @@ func (s *stage) compare() bool {
 			others++
 		}
 	}
-	s.say("%-8s %-48s %-15s %-7s %d evicted", "others", "all pods on other nodes", "stay", mark[others == 0], others)
+	s.say("%-8s %-51s %-15s %-7s %d evicted", "others", "all pods on other nodes", "stay", mark[others == 0], others)
 	return agree && others == 0
 }
 
