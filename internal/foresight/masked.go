@@ -51,14 +51,17 @@ func (o *objects) inQuestion(s *Selection, n *node) (in, hidden bool) {
 // mayChange reports whether a mask hides whether one of these taints is what the changes set or remove.
 func (o *objects) mayChange(changes []Change, taints []v1.Taint) bool {
 	return o.masked != nil && slices.ContainsFunc(taints, func(t v1.Taint) bool {
-		return slices.ContainsFunc(changes, func(c Change) bool {
-			if o.masked(t.Key) {
-				t.Key = c.Taint.Key
-				return c.concerns(&t)
-			}
-			return !c.Remove && o.masked(t.Value) && c.concerns(&t)
-		})
+		return slices.ContainsFunc(changes, func(c Change) bool { return c.mayConcern(t, o.masked) })
 	})
+}
+
+// mayConcern reports whether a mask hides whether the taint is what the change sets or removes.
+func (c Change) mayConcern(t v1.Taint, masked func(string) bool) bool {
+	if masked(t.Key) {
+		t.Key = c.Taint.Key
+		return c.concerns(&t)
+	}
+	return !c.Remove && masked(t.Value) && c.concerns(&t)
 }
 
 // leaveOutMasked leaves out the pods about which a masked value may decide.

@@ -109,8 +109,9 @@ func TestANodeIsCountedIfAMaskHidesTheTaintThatAChangeConcerns(t *testing.T) {
 		{"disk=REDACTED:NoExecute", "gpu=a:NoExecute", "added: "},
 		{"REDACTED:NoSchedule", "gpu-", "cannot tell which nodes have the taint gpu: " + unknown},
 		{"REDACTED:NoSchedule", "gpu:NoExecute-", "taint gpu:NoExecute not found on n1"},
+		{"REDACTED:NoSchedule", "gpu=a:NoExecute disk=b:NoSchedule", "added: " + unknown},
 	} {
-		q := ask(c.change)
+		q := ask(strings.Fields(c.change)...)
 		p, err := scrubbed(foresight.Ruleset{}, foresight.Focus{Nodes: &q.Selection}, node("n1", timed(c.taint, -60))).Plan(q)
 		got := fmt.Sprint(err)
 		if err == nil {
