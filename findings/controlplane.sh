@@ -122,6 +122,19 @@ webhooks:
 END
 }
 
+# controller_config VERSION PORT prints the configuration, in this API version, of a controller whose webhooks are on the port.
+controller_config() {
+  cat <<END
+apiVersion: $1
+kind: Configuration
+webhook: {port: $2, host: 127.0.0.1, certDir: $work/certs}
+leaderElection: {leaderElect: false}
+internalCertManagement: {enable: false}
+metrics: {bindAddress: "0"}
+health: {healthProbeBindAddress: "127.0.0.1:$(free_port)"}
+END
+}
+
 # until_true SECONDS COMMAND... repeats the command until it succeeds.
 until_true() {
   local end=$((SECONDS + $1))

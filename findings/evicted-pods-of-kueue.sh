@@ -25,7 +25,7 @@ END
 }
 
 pods() { k get pods -o 'go-template={{range .items}}{{.metadata.name}}={{.status.phase}} {{end}}'; }
-quota() { k get clusterqueue all -o 'jsonpath={.status.flavorsUsage[0].resources[0].total}'; }
+quota() { k get clusterqueue q -o 'jsonpath={.status.flavorsUsage[0].resources[0].total}'; }
 reason() { k get workload training -o "jsonpath={.status.conditions[?(@.type=='$1')].reason}"; }
 
 start_controlplane

@@ -18,15 +18,7 @@ start_lws() {
   go build -C "$module" -o "$work/lws" ./cmd
   k create -f "$module/config/crd/bases" >/dev/null
   port=$(free_port)
-  cat >"$work/lws.yaml" <<END
-apiVersion: config.lws.x-k8s.io/v1alpha1
-kind: Configuration
-webhook: {port: $port, host: 127.0.0.1, certDir: $work/certs}
-leaderElection: {leaderElect: false}
-internalCertManagement: {enable: false}
-metrics: {bindAddress: "0"}
-health: {healthProbeBindAddress: "127.0.0.1:$(free_port)"}
-END
+  controller_config config.lws.x-k8s.io/v1alpha1 "$port" >"$work/lws.yaml"
   KUBECONFIG="$work/kubeconfig" "$work/lws" --config="$work/lws.yaml" >"$work/lws.log" 2>&1 &
   pids+=($!)
   webhook "$port" mutate-leaderworkerset-x-k8s-io-v1-leaderworkerset leaderworkerset.x-k8s.io/v1 leaderworkersets

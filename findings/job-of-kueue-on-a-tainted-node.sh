@@ -11,21 +11,6 @@
 #            workload is admitted again at once, and begins anew.
 source "$(dirname "$0")/kueue.sh"
 
-queue() {
-  k create -f - >/dev/null <<END
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: Topology, metadata: {name: hosts}, spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}}
----
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: gpu}, spec: {nodeLabels: {pool: gpu}, topologyName: hosts}}
----
-apiVersion: kueue.x-k8s.io/v1beta2
-kind: ClusterQueue
-metadata: {name: gpus}
-spec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: gpu, resources: [{name: cpu, nominalQuota: 90}]}]}]}
----
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: gpus}, spec: {clusterQueue: gpus}}
-END
-}
-
 # job NAME creates a Job of three pods, of which a node has room for one, and waits until they run; $used has their nodes.
 job() {
   k create -f - >/dev/null <<END
@@ -60,7 +45,10 @@ for n in n1 n2 n3 n4; do
   k label node $n pool=gpu kubernetes.io/hostname=$n >/dev/null
 done
 start_kueue ""
-queue
+k create -f - >/dev/null <<END
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Topology, metadata: {name: hosts}, spec: {levels: [{nodeLabel: kubernetes.io/hostname}]}}
+END
+queue gpus 90 '{nodeLabels: {pool: gpu}, topologyName: hosts}'
 
 job one
 k taint node "${used[0]}" broken=yes:NoExecute >/dev/null

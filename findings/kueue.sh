@@ -11,16 +11,8 @@ start_kueue() {
   k create -f "$module/config/components/crd/bases" >/dev/null
   k wait --for=condition=Established crd --all --timeout=60s >/dev/null
   port=$(free_port)
-  cat >"$work/kueue.yaml" <<END
-apiVersion: config.kueue.x-k8s.io/v1beta2
-kind: Configuration
-webhook: {port: $port, host: 127.0.0.1, certDir: $work/certs}
-leaderElection: {leaderElect: false}
-internalCertManagement: {enable: false}
-metrics: {bindAddress: "0"}
-health: {healthProbeBindAddress: "127.0.0.1:$(free_port)"}
-integrations: {frameworks: [pod, batch/job]}
-END
+  controller_config config.kueue.x-k8s.io/v1beta2 "$port" >"$work/kueue.yaml"
+  echo "integrations: {frameworks: [pod, batch/job]}" >>"$work/kueue.yaml"
   KUBECONFIG="$work/kubeconfig" "$work/kueue" --config="$work/kueue.yaml" --feature-gates="VisibilityOnDemand=false$1" \
     >"$work/kueue.log" 2>&1 &
   pids+=($!)
@@ -28,15 +20,20 @@ END
   webhook "$port" mutate-batch-v1-job batch/v1 jobs
   webhook "$port" mutate-kueue-x-k8s-io-v1beta2-clusterqueue kueue.x-k8s.io/v1beta2 clusterqueues
   webhook "$port" mutate-kueue-x-k8s-io-v1beta2-workload kueue.x-k8s.io/v1beta2 workloads
+  queue q 9 '{}'
+}
+
+# queue NAME CPUS FLAVOR makes a LocalQueue with a ClusterQueue of its own, whose ResourceFlavor has this spec.
+queue() {
   cat >"$work/queue.yaml" <<END
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: any}}
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: $1}, spec: $3}
 ---
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
-metadata: {name: all}
-spec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: any, resources: [{name: cpu, nominalQuota: 9}]}]}]}
+metadata: {name: $1}
+spec: {namespaceSelector: {}, resourceGroups: [{coveredResources: [cpu], flavors: [{name: $1, resources: [{name: cpu, nominalQuota: $2}]}]}]}
 ---
-{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: q}, spec: {clusterQueue: all}}
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: $1}, spec: {clusterQueue: $1}}
 END
   until_true 60 k apply -f "$work/queue.yaml"
 }
