@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -96,13 +97,17 @@ func (we *Webhook) Register(ctx context.Context, client kubernetes.Interface, he
 		return fmt.Errorf("registering the webhook: %w", err)
 	}
 	dryRun := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}
+	var last error // as each call that the webhook holds fails, it counts only if no call is held
 	called := func(ctx context.Context) (bool, error) {
 		try, cancel := context.WithTimeout(ctx, 300*time.Millisecond) // the webhook holds the deletion for longer
 		defer cancel()
-		_ = client.CoreV1().Pods(held.Namespace).Delete(try, held.Name, dryRun) // it fails as long as it is held
+		last = client.CoreV1().Pods(held.Namespace).Delete(try, held.Name, dryRun)
 		return we.held.Swap(0) > 0, nil
 	}
-	return Until(ctx, "a call of the webhook", 20*time.Millisecond, webhookHolds, called)
+	if err := Until(ctx, "a call of the webhook", 20*time.Millisecond, webhookHolds, called); err != nil {
+		return errors.Join(err, last)
+	}
+	return nil
 }
 
 // registration returns a webhook that the API server calls.
