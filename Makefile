@@ -128,7 +128,7 @@ bin/golangci-lint: tools/go.mod tools/go.sum
 .PHONY: page
 page: build controlplane browser bin/synthetic bin/live ## Test the page in a headless browser, on a real control plane and a synthetic one.
 	cd internal/status/browser && node_modules/.bin/tsc --project .
-	cd internal/status/browser && node --test --test-concurrency 4 --test-reporter spec $$(ls *.test.js | grep -v perf)
+	cd internal/status/browser && node --test --test-concurrency 4 --test-timeout 600000 --test-reporter spec $$(ls *.test.js | grep -v perf)
 	cd internal/status/browser && node --test --test-reporter spec perf.test.js # alone, as it measures
 
 .PHONY: screenshots
