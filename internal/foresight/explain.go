@@ -55,7 +55,7 @@ func (m *Model) Explain(namespace, name string, at time.Time) (*Explanation, err
 		}
 	}
 	e.Commands = commands(p, e)
-	e.Remarks = m.remarks(&by, d, nil)
+	e.Remarks = m.remarks(d, nil, &by)
 	e.Incomplete = append(m.gaps(nil, &m.rules), m.unknownDevices(slices.Values([]*pod{p}))...)
 	m.noteDevices(&e.Remarks, m.users, []*pod{p})
 	e.Warnings = append(e.Warnings, m.podWarnings(p)...)

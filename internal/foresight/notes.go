@@ -29,8 +29,9 @@ func (d *doubts) add(p *Prediction) {
 	d.noted = d.noted || p.SinceFrom == FromJournal
 }
 
-// remarks returns the remarks on an answer about this time, by these rules. own are notes on the question itself.
-func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
+// remarks returns the remarks on an answer about this time, by these rules, which are compared with others. own are
+// notes on the question itself.
+func (m *Model) remarks(d doubts, own []string, by *rulesAt, others ...*rulesAt) Remarks {
 	r := m.readingRemarks()
 	r.Trips, r.Notes = by.trips, append(r.Notes, own...)
 	if cause := m.reading.Journal.Missing(); cause != "" && d.unsure {
@@ -49,7 +50,8 @@ func (m *Model) remarks(by *rulesAt, d doubts, own []string) Remarks {
 		r.note("taint-manager's clock is at least %s ahead of the API server's: evictions may come sooner than shown, by as "+
 			"much as that; run NTP on its node", ahead.Round(time.Second))
 	}
-	m.noteHolds(&r, by)
+	guarded := slices.ContainsFunc(append(others, by), func(o *rulesAt) bool { return o.ruleset.Guarded() })
+	m.noteHolds(&r, by, guarded)
 	return r
 }
 
@@ -65,8 +67,8 @@ func (m *Model) readingRemarks() Remarks {
 	return r
 }
 
-// noteHolds adds notes about what holds evictions: trips and a pause, or that these are unknown.
-func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
+// noteHolds adds notes about what holds evictions: trips and a pause, or, where guards may hold them, that these are unknown.
+func (m *Model) noteHolds(r *Remarks, by *rulesAt, guarded bool) {
 	for _, t := range by.trips {
 		r.note("%s", m.tripNote(t))
 	}
@@ -77,7 +79,7 @@ func (m *Model) noteHolds(r *Remarks, by *rulesAt) {
 		r.note("taint-manager is paused and starts no eviction; these times apply once it is resumed, except for pods " +
 			"that the DaemonSet controller deletes")
 	}
-	if j.guards == nil && (m.rules.Guarded() || j.read[journal.StateObject].err != nil) && !m.unmanaged() {
+	if j.guards == nil && (guarded || j.read[journal.StateObject].err != nil) && !m.unmanaged() {
 		r.note("%s, so tripped breakers and pauses are unknown; pods may be held, and deleteAfter may start later",
 			cmp.Or(j.Missing(), "the journal has no record of breakers and pauses"))
 	}

@@ -107,7 +107,7 @@ func (m *Model) Pending(at time.Time, nodes []string) *Pending {
 	pending.Others, pending.Pace = others, by.pace(m, at, evicted)
 	pending.Heartbeat = m.heartbeat()
 	pending.TaintedNodes = new(len(m.Tainted(nodes)))
-	pending.Remarks = m.remarks(&by, d, nil)
+	pending.Remarks = m.remarks(d, nil, &by)
 	pending.Incomplete = m.gaps(nodes, &m.rules)
 	pending.Incomplete = append(pending.Incomplete, m.unknownDevices(slices.Values(asked))...)
 	m.noteDevices(&pending.Remarks, m.users, asked)

@@ -143,7 +143,7 @@ func (m *Model) Plan(q Question) (*Plan, error) {
 	plan.addBudgets(m.budgetsWith(taints), taints)
 	plan.addPaces(m, by)
 	plan.count(m.replicas)
-	plan.Remarks = m.remarks(&by.with, plan.doubts(), m.rules.notes(q.Changes, plan.Nodes))
+	plan.Remarks = m.remarks(plan.doubts(), m.rules.notes(q.Changes, plan.Nodes), &by.with, &by.without)
 	plan.noteOwn(namesOf(plan.Pods, func(p *PlannedPod) bool { return p.Own && p.Selected }))
 	gaps := m.gaps(q.Names, by.with.ruleset, by.without.ruleset)
 	plan.Incomplete = slices.Concat(gaps, masking(by.masked, "pod", maskable), hidden)

@@ -198,6 +198,27 @@ func TestAPlanCountsTriggersFromTheirRecordedStart(t *testing.T) {
 	}
 }
 
+// The breakers of either configuration may hold pods.
+func TestAComparisonSaysThatTripsAreUnknownIfEitherConfigurationHasBreakers(t *testing.T) {
+	without, with := breakers(), breakers(outage())
+	for _, c := range []struct {
+		name          string
+		rules, others foresight.Ruleset
+		want          bool
+	}{
+		{"neither", without, without, false}, {"the new one", with, without, true}, {"the old one", without, with, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			q := ask("other:NoSchedule")
+			q.Compare = &c.others
+			p := must(judgedBy(c.rules, foresight.Focus{}, node("n1"), pod("a"), holding(nil)).Plan(q))
+			if got := noted(p.Notes, "tripped breakers and pauses are unknown"); got != c.want {
+				t.Errorf("got the notes %q", p.Notes)
+			}
+		})
+	}
+}
+
 // Trips and ends of holds in the journal count as for a manager that begins to lead: each answer names the trips.
 func TestRecordedTripsAndHoldsCount(t *testing.T) {
 	spent := tripped()
