@@ -17,6 +17,7 @@ func TestForeseeSaysWhenTheLastDelayedEvictionStarts(t *testing.T) {
 	}
 	slow := policy.Rate{Name: "slow", Taints: []policy.TaintKey{{Key: "m"}}, EvictionsPerSecond: 0.001, Burst: 1}
 	quick := policy.Rate{Name: "quick", Taints: []policy.TaintKey{{Key: "m"}}, EvictionsPerSecond: 0.1, Burst: 1}
+	second := policy.Rate{Name: "second", EvictionsPerSecond: 1, Burst: 1}
 	zones := policy.Rate{Name: "zones", TopologyKey: "zone", EvictionsPerSecond: 0.1, Burst: 2}
 	for name, c := range map[string]struct {
 		turns []Turn
@@ -38,6 +39,7 @@ func TestForeseeSaysWhenTheLastDelayedEvictionStarts(t *testing.T) {
 		"all calls":                 {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 0.001, &Forecast{"", 0.001, 1, at(1000), 2}},
 		"the slower one counts":     {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{slow}, 0.5, &Forecast{"slow", 0.001, 1, at(1000), 2}},
 		"or the limit of all calls": {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{quick}, 0.001, &Forecast{"", 0.001, 1, at(1000), 2}},
+		"a second of delay":         {[]Turn{turn(0, "a", "m"), turn(0, "b", "m")}, []policy.Rate{second}, 0, &Forecast{"second", 1, 1, at(1), 2}},
 		"less than a second":        {[]Turn{turn(0, "a", "m"), turn(0, "b", "k")}, nil, 10, nil},
 	} {
 		if diff := cmp.Diff(c.want, Foresee(began, c.turns, c.rates, c.calls)); diff != "" {
