@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { Source } from '../page/source.js';
 import { holds, open, over } from './pages.js';
 
-/** @typedef {{at: number, search: string, aborted: () => boolean, settle: (status: number, body?: any) => Promise<void>}} Request */
+/**
+ * A request, and when it was sent, in milliseconds.
+ * @typedef {{at: number, search: string, aborted: () => boolean, settle: (status: number, body?: any) => Promise<void>}} Request
+ */
 
 /** What a source needs of a browser; requests wait until the test settles them. */
 class Tab extends EventTarget {
@@ -45,7 +48,8 @@ class Tab extends EventTarget {
         at: this.passed, search: new URL(url).search, aborted: () => signal.aborted,
         settle: async (status, body) => {
           const json = async () => typeof body === 'string' ? JSON.parse(body) : body;
-          resolve({ status, ok: status < 300, json, headers: new Headers({ Date: new Date(Date.now()).toUTCString() }) });
+          const headers = new Headers({ Date: new Date().toUTCString() });
+          resolve({ status, ok: status < 300, json, headers });
           await settled();
         },
       });
@@ -142,7 +146,7 @@ describe('the source', () => {
     assert.equal(source.stale(), false);
   });
 
-  test('while the manager refuses, the state is stale, and the source asks after 2, 4, 8 and then every 10 seconds', async () => {
+  test('while the manager refuses, the state is stale, and the source asks less and less often', async () => {
     await tab.answer(200, state('a'));
     await tab.pass(1000);
     for (const wait of [2, 4, 8, 10, 10]) {
@@ -190,7 +194,8 @@ on('the page asks for what has changed, and nothing has', async (page) => {
 
 on('while the manager does not answer, the page is stale and keeps what it has', async (page) => {
   const snapshots = '**/api/v1/snapshot*';
-  await page.route(snapshots, (route) => route.fulfill({ contentType: 'application/json', body: '{"kind":"Snapshot","tag":"x","evictions":[' }));
+  const body = '{"kind":"Snapshot","tag":"x","evictions":['; // it is cut off
+  await page.route(snapshots, (route) => route.fulfill({ contentType: 'application/json', body }));
   await page.locator('#live', { hasText: /^stale, as of \d\d:\d\d:\d\d UTC$/ }).waitFor();
   assert.match(await page.title(), /^stale/);
   await holds(page, 'upcoming', 5);
@@ -201,9 +206,9 @@ on('while the manager does not answer, the page is stale and keeps what it has',
 
 test('a refusal is shown with the message of the manager', async () => {
   const { page, close } = await open(shared.browser, shared.cluster.page); // whose console names each refusal
-  await page.route('**/api/v1/snapshot*', (route) => route.fulfill({
-    status: 503, contentType: 'application/json', body: JSON.stringify({ kind: 'Error', message: 'the page has stopped; evictions continue' }),
-  }));
-  await page.locator('#banners', { hasText: 'This page is out of date: the page has stopped; evictions continue.' }).waitFor();
+  const message = 'the page has stopped; evictions continue';
+  const answer = { status: 503, contentType: 'application/json', body: JSON.stringify({ kind: 'Error', message }) };
+  await page.route('**/api/v1/snapshot*', (route) => route.fulfill(answer));
+  await page.locator('#banners', { hasText: `This page is out of date: ${message}.` }).waitFor();
   await close();
 });
