@@ -3,7 +3,9 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -61,6 +64,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			t.Errorf("notes: %s", notes)
 		}
 		of.note("pods", nil)
+		of.note("nodes", fmt.Errorf("list: %w", context.Canceled)) // a watch that was replaced
 		if err := client.CoreV1().Pods("shop").Delete(ctx, "a", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -146,15 +150,60 @@ func asRunning(c journal.Config) (foresight.Ruleset, error) {
 	return foresight.NewRuleset(policy.Config{Method: c.Method, Policies: c.Policies}, c.Paused)
 }
 
+// opened counts the watches of pods and nodes that are open.
+type opened struct{ atomic.Int32 }
+
+// counted is a watch that is counted until it is stopped.
+type counted struct {
+	watch.Interface
+	stop func()
+}
+
+func (c counted) Stop() {
+	c.stop()
+	c.Interface.Stop()
+}
+
+// count makes the watches of the client count.
+func (o *opened) count(client *fake.Clientset) {
+	client.PrependWatchReactor("*", func(a clienttesting.Action) (bool, watch.Interface, error) {
+		w, err := client.Tracker().Watch(a.GetResource(), a.GetNamespace())
+		o.Add(1)
+		return true, counted{w, sync.OnceFunc(func() { o.Add(-1) })}, err
+	})
+}
+
+// drained has the pod shop/a on a node that a policy drains, and a manager whose configuration does not have the policy.
+func drained(t *testing.T) *fake.Clientset {
+	t.Helper()
+	old := metav1.NewTime(time.Now().Add(-time.Hour))
+	return fake.NewClientset(published(t, journal.Config{Method: policy.Delete}),
+		&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: old}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoSchedule}}}},
+		&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: old}, Spec: v1.PodSpec{NodeName: "n1"}},
+	)
+}
+
+// publish lets the manager publish the configuration that drains, and waits until a watch has read it.
+func publish(ctx context.Context, t *testing.T, client *fake.Clientset) {
+	t.Helper()
+	drains := policy.Policy{
+		Name: "drain", Method: policy.Delete, Tolerations: &policy.Tolerations{Absent: &metav1.Duration{Duration: time.Hour}},
+		Match: policy.Match{Taints: []policy.Taint{{Key: "key", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}}, OwnerKinds: []string{"None"}},
+	}
+	state := published(t, journal.Config{Policies: []policy.Policy{drains}})
+	if _, err := client.CoreV1().ConfigMaps(usual.namespace).Update(ctx, state, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(journalInterval)
+	synctest.Wait()
+}
+
 func TestAWatchJudgesByTheConfigurationInForce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		old := metav1.NewTime(time.Now().Add(-time.Hour))
-		client := fake.NewClientset(published(t, journal.Config{Method: policy.Delete}),
-			&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: old}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoSchedule}}}},
-			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: old}, Spec: v1.PodSpec{NodeName: "n1"}},
-		)
+		client, watches := drained(t), opened{}
+		watches.count(client)
 		c := Cluster{client: client, server: "here", now: time.Now, location: usual}
 		of, err := c.Follow(ctx, &Scope{Running: asRunning, Scheduled: true})
 		if err != nil {
@@ -163,17 +212,48 @@ func TestAWatchJudgesByTheConfigurationInForce(t *testing.T) {
 		if first := of.Pending(ctx); len(first.Pods) != 0 || first.Incomplete != nil || first.By != "" {
 			t.Errorf("by the default rules: %+v", first)
 		}
-		drains := policy.Policy{
-			Name: "drain", Method: policy.Delete, Tolerations: &policy.Tolerations{Absent: &metav1.Duration{Duration: time.Hour}},
-			Match: policy.Match{Taints: []policy.Taint{{Key: "key", Effects: []v1.TaintEffect{v1.TaintEffectNoSchedule}}}, OwnerKinds: []string{"None"}},
+		publish(ctx, t, client)
+		then := of.Pending(ctx)
+		if len(then.Pods) != 1 || then.Pods[0].Policy != "drain" || then.By == "" || then.Heartbeat == nil {
+			t.Errorf("after a reload: %+v", then)
 		}
-		if _, err := client.CoreV1().ConfigMaps(usual.namespace).Update(ctx, published(t, journal.Config{Policies: []policy.Policy{drains}}), metav1.UpdateOptions{}); err != nil {
+		if n := watches.Load(); n != 2 || strings.Contains(strings.Join(then.Notes, "\n"), "out of date") {
+			t.Errorf("after a reload: %d watches, want those of pods and nodes; notes %q", n, then.Notes)
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// If the objects can't be read anew, the watch goes on by the configuration that it knows, says so, and tries again.
+func TestAWatchKeepsItsConfigurationWhileItCantReadByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		client, watches := drained(t), opened{}
+		watches.count(client)
+		var broken atomic.Bool
+		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return broken.Load(), nil, apierrors.NewInternalError(errors.New("broken"))
+		})
+		c := Cluster{client: client, server: "here", now: time.Now, location: usual}
+		of, err := c.Follow(ctx, &Scope{Running: asRunning, Scheduled: true})
+		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait()
+		broken.Store(true)
+		publish(ctx, t, client)
+		meanwhile := of.Pending(ctx)
+		if len(meanwhile.Pods) != 0 || !strings.Contains(strings.Join(meanwhile.Notes, "\n"), "the policies can't be watched, so this may be out of date: ") {
+			t.Errorf("meanwhile: %d pods, notes %q", len(meanwhile.Pods), meanwhile.Notes)
+		}
+		broken.Store(false)
 		time.Sleep(journalInterval)
 		synctest.Wait()
-		if then := of.Pending(ctx); len(then.Pods) != 1 || then.Pods[0].Policy != "drain" || then.By == "" || then.Heartbeat == nil {
-			t.Errorf("after a reload: %+v", then)
+		then := of.Pending(ctx)
+		if n := watches.Load(); len(then.Pods) != 1 || n != 2 || strings.Contains(strings.Join(then.Notes, "\n"), "out of date") {
+			t.Errorf("at last: %d pods, %d watches, notes %q", len(then.Pods), n, then.Notes)
 		}
 		cancel()
 		synctest.Wait()
