@@ -150,7 +150,7 @@ func (w *Watched) watch(
 func (w *Watched) note(what string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err != nil && errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
 		return
 	}
 	w.trouble[what] = err
