@@ -100,6 +100,7 @@ worker system,kernel
 until_true 30 has "$tainted" taints
 until_true 30 has "" on_n1
 until_true 60 has DaemonSet owners
+sleep 10 # time in which nfd-master looks at the node again, and would taint it once more
 echo "removed, and set again by the worker that came back"
 
 k taint node n1 example.com/broken- >/dev/null

@@ -67,7 +67,8 @@ func (m *Model) readingRemarks() Remarks {
 	return r
 }
 
-// noteHolds adds notes about what holds evictions: trips and a pause, or, where guards may hold them, that these are unknown.
+// noteHolds adds notes about what holds evictions: trips and a pause, or that these are unknown, which matters if the
+// rules are guarded.
 func (m *Model) noteHolds(r *Remarks, by *rulesAt, guarded bool) {
 	for _, t := range by.trips {
 		r.note("%s", m.tripNote(t))
