@@ -31,11 +31,15 @@ import (
 // usual is the location of the journal that the examples have.
 var usual = location{"taint-manager", "kube-system"}
 
-// watchAll watches all namespaces.
-func watchAll(ctx context.Context, client kubernetes.Interface, rules foresight.Ruleset) (*Watched, error) {
+// watchAll watches all namespaces, by the rules of the scope.
+func watchAll(ctx context.Context, client kubernetes.Interface, s Scope) (*Watched, error) {
 	c := Cluster{client: client, server: "here", now: time.Now, location: usual}
-	return c.Follow(ctx, &Scope{Rules: rules, Scheduled: true})
+	s.Scheduled = true
+	return c.Follow(ctx, &s)
 }
+
+// noted returns the notes of an answer, a line each.
+func noted(p *foresight.Pending) string { return strings.Join(p.Notes, "\n") }
 
 // While something can't be watched, a note reports it, and the last known state remains shown.
 func TestWhatCantBeWatchedIsNoted(t *testing.T) {
@@ -47,7 +51,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "n1", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.NodeSpec{Taints: []v1.Taint{{Key: "key", Effect: v1.TaintEffectNoExecute}}}},
 			&v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}, Spec: v1.PodSpec{NodeName: "n1", Tolerations: []v1.Toleration{{Key: "key", Operator: v1.TolerationOpExists, TolerationSeconds: &seconds}}}},
 		)
-		of, err := watchAll(ctx, client, foresight.Ruleset{})
+		of, err := watchAll(ctx, client, Scope{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +64,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			t.Errorf("the latest time has moved with the time: %v", again.Pods[0].At)
 		}
 		of.note("pods", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", nil))
-		if notes := strings.Join(of.Pending(ctx).Notes, "\n"); !strings.Contains(notes, "the pods can't be watched, so this may be out of date: ") {
+		if notes := noted(of.Pending(ctx)); !strings.Contains(notes, "the pods can't be watched, so this may be out of date: ") {
 			t.Errorf("notes: %s", notes)
 		}
 		of.note("pods", nil)
@@ -69,7 +73,7 @@ func TestWhatCantBeWatchedIsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if after := of.Pending(ctx); len(after.Pods) != 0 || strings.Contains(strings.Join(after.Notes, "\n"), "out of date") {
+		if after := of.Pending(ctx); len(after.Pods) != 0 || strings.Contains(noted(after), "out of date") {
 			t.Errorf("at last: %+v", after)
 		}
 		cancel()
@@ -90,7 +94,7 @@ func TestAWatchDoesNotBeginWithACache(t *testing.T) {
 			}
 			return false, nil, nil
 		})
-		if _, err := watchAll(ctx, client, foresight.Ruleset{}); err != nil {
+		if _, err := watchAll(ctx, client, Scope{}); err != nil {
 			t.Fatal(err)
 		}
 		before := lists.Load()
@@ -121,7 +125,7 @@ func TestAWatchSaysWhyNamespacesAreNotKnown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, err := watchAll(ctx, client, rules)
+		of, err := watchAll(ctx, client, Scope{Rules: rules})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,8 +208,7 @@ func TestAWatchJudgesByTheConfigurationInForce(t *testing.T) {
 		defer cancel()
 		client, watches := drained(t), opened{}
 		watches.count(client)
-		c := Cluster{client: client, server: "here", now: time.Now, location: usual}
-		of, err := c.Follow(ctx, &Scope{Running: asRunning, Scheduled: true})
+		of, err := watchAll(ctx, client, Scope{Running: asRunning})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +220,7 @@ func TestAWatchJudgesByTheConfigurationInForce(t *testing.T) {
 		if len(then.Pods) != 1 || then.Pods[0].Policy != "drain" || then.By == "" || then.Heartbeat == nil {
 			t.Errorf("after a reload: %+v", then)
 		}
-		if n := watches.Load(); n != 2 || strings.Contains(strings.Join(then.Notes, "\n"), "out of date") {
+		if n := watches.Load(); n != 2 || strings.Contains(noted(then), "out of date") {
 			t.Errorf("after a reload: %d watches, want those of pods and nodes; notes %q", n, then.Notes)
 		}
 		cancel()
@@ -236,8 +239,7 @@ func TestAWatchKeepsItsConfigurationWhileItCantReadByAnother(t *testing.T) {
 		client.PrependReactor("list", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return broken.Load(), nil, apierrors.NewInternalError(errors.New("broken"))
 		})
-		c := Cluster{client: client, server: "here", now: time.Now, location: usual}
-		of, err := c.Follow(ctx, &Scope{Running: asRunning, Scheduled: true})
+		of, err := watchAll(ctx, client, Scope{Running: asRunning})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,14 +247,14 @@ func TestAWatchKeepsItsConfigurationWhileItCantReadByAnother(t *testing.T) {
 		broken.Store(true)
 		publish(ctx, t, client)
 		meanwhile := of.Pending(ctx)
-		if len(meanwhile.Pods) != 0 || !strings.Contains(strings.Join(meanwhile.Notes, "\n"), "the policies can't be watched, so this may be out of date: ") {
+		if len(meanwhile.Pods) != 0 || !strings.Contains(noted(meanwhile), "the policies can't be watched, so this may be out of date: ") {
 			t.Errorf("meanwhile: %d pods, notes %q", len(meanwhile.Pods), meanwhile.Notes)
 		}
 		broken.Store(false)
 		time.Sleep(journalInterval)
 		synctest.Wait()
 		then := of.Pending(ctx)
-		if n := watches.Load(); len(then.Pods) != 1 || n != 2 || strings.Contains(strings.Join(then.Notes, "\n"), "out of date") {
+		if n := watches.Load(); len(then.Pods) != 1 || n != 2 || strings.Contains(noted(then), "out of date") {
 			t.Errorf("at last: %d pods, %d watches, notes %q", len(then.Pods), n, then.Notes)
 		}
 		cancel()

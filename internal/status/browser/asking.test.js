@@ -192,16 +192,34 @@ on('the page asks for what has changed, and nothing has', async (page) => {
   assert.match(new URL(answer.url()).pathname, /snapshot$/);
 });
 
-on('while the manager does not answer, the page is stale and keeps what it has', async (page) => {
-  const snapshots = '**/api/v1/snapshot*';
-  const body = '{"kind":"Snapshot","tag":"x","evictions":['; // it is cut off
-  await page.route(snapshots, (route) => route.fulfill({ contentType: 'application/json', body }));
-  await page.locator('#live', { hasText: /^stale, as of \d\d:\d\d:\d\d UTC$/ }).waitFor();
-  assert.match(await page.title(), /^stale/);
-  await holds(page, 'upcoming', 5);
-  await page.unroute(snapshots);
+on('a tab that has not asked for long is stale until it is answered', async (page) => {
+  await page.clock.install();
+  await page.evaluate(() => Object.defineProperty(document, 'hidden', { value: true, configurable: true }));
+  await page.clock.fastForward(16_000);
+  await page.waitForFunction(() => /^stale/.test(document.title));
+  assert.match(await page.locator('#live').innerText(), /^stale, as of \d\d:\d\d:\d\d UTC$/);
+  await page.evaluate(() => {
+    delete /** @type {any} */ (document).hidden;
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
   await page.locator('#live', { hasText: /^live$/ }).waitFor();
-  await holds(page, 'upcoming', 5);
+});
+
+test('while the manager gives no answer, or half of one, the page is stale and keeps what it has', async () => {
+  const { page, close } = await open(shared.browser, shared.cluster.page); // whose console names failed requests
+  const snapshots = '**/api/v1/snapshot*';
+  const body = '{"kind":"Snapshot","tag":"x","evictions":[';
+  /** @type {((route: import('playwright-core').Route) => Promise<void>)[]} */
+  const ways = [(route) => route.abort(), (route) => route.fulfill({ contentType: 'application/json', body })];
+  for (const way of ways) {
+    await page.route(snapshots, way);
+    await page.locator('#live', { hasText: /^stale, as of \d\d:\d\d:\d\d UTC$/ }).waitFor();
+    await holds(page, 'upcoming', 5);
+    await page.unroute(snapshots);
+    await page.locator('#live', { hasText: /^live$/ }).waitFor();
+    await holds(page, 'upcoming', 5);
+  }
+  await close();
 });
 
 test('a refusal is shown with the message of the manager', async () => {
