@@ -184,3 +184,11 @@ bound() { [[ -n $(k get pods -l "$1" -o 'jsonpath={.items[0].spec.nodeName}') ]]
 terminating() {
   k get pods ${1:+-l "app=$1"} -o 'go-template={{range .items}}{{if .metadata.deletionTimestamp}}{{.metadata.name}} {{end}}{{end}}'
 }
+
+# ended POD... removes pods that are being deleted, as a kubelet does once it has stopped their containers.
+ended() {
+  local one
+  for one in "$@"; do
+    k delete --raw "/api/v1/namespaces/default/pods/$one?gracePeriodSeconds=0" >/dev/null
+  done
+}

@@ -45,7 +45,7 @@ until_true 60 has "a=Running b=Running " pods
 echo "the replacement of a terminating pod was deleted: $(pods)"
 
 k patch pod a --subresource=status --type=merge -p '{"status": {"phase": "Failed"}}' >/dev/null # as a kubelet ends it
-k delete --raw "/api/v1/namespaces/default/pods/a?gracePeriodSeconds=0" >/dev/null
+ended a
 k patch pod b --subresource=status --type=merge -p '{"status": {"phase": "Succeeded"}}' >/dev/null
 sleep 60 # time in which Kueue would clean up
 has "a=Failed b=Succeeded " pods || fail "the pods are $(pods)"

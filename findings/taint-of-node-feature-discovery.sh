@@ -43,9 +43,8 @@ worker() {
 
 # on_n1 prints the names of the pods on n1. Its kubelet removes those that are being deleted.
 on_n1() {
-  for ended in $(terminating); do
-    k delete --raw "/api/v1/namespaces/default/pods/$ended?gracePeriodSeconds=0" >/dev/null
-  done
+  # shellcheck disable=SC2046
+  ended $(terminating)
   k get pods --field-selector spec.nodeName=n1 -o 'jsonpath={.items[*].metadata.name}'
 }
 
